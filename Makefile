@@ -1,0 +1,54 @@
+# Each target sets up what it needs in .venv, on any machine with Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+# Tests read real data from the folder named by XORDAL_DATA; without it they are skipped, saying so.
+ifneq ($(wildcard ../shared/data),)
+export XORDAL_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo test test-fast check bench clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+
+demo: $(VENV)/.installed  ## set up and learn the paper's music box
+	@$(BIN)/xordal demo
+
+test: $(VENV)/.installed-dev  ## set up and run all tests
+	$(BIN)/python -m pytest -n auto
+
+test-fast: $(VENV)/.installed-dev  ## the tests that take a minute in all
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+check: $(VENV)/.installed-dev  ## formatting, lint and types
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev  ## measure; ratios against the reference in the same run
+	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=param:task -p no:xdist
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "xordal needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`."; \
+	  echo "Name another one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  if [ "`id -u`" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && apt-get install -y -q python3-venv; \
+	  else echo "Python's venv module is missing: sudo apt-get install python3-venv"; exit 1; fi; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[dev,bench]"
+	@touch $@ $(VENV)/.installed

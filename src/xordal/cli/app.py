@@ -1,0 +1,56 @@
+"""The ``xordal`` command: its subcommands, its version and its errors.
+
+Nothing here imports the library's heavy parts; each command does so when it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import xordal
+from xordal.cli.demo import demo
+from xordal.cli.generate import generate
+from xordal.cli.learn import learn
+from xordal.errors import XordalError
+
+app = typer.Typer(
+    name="xordal",
+    help="Find the groups of variables that look independent pair by pair and depend on each other together, "
+    "and learn the decomposable Markov network around them.",
+    epilog="Start with: xordal demo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(learn)
+app.command()(generate)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"xordal {xordal.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; a user's mistake is one message and exit code 1, wrong usage exit code 2."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="xordal")
+    except XordalError as error:
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""Counts and entropies of variable sets: the only place that scales with rows."""

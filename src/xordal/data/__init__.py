@@ -1,0 +1,1 @@
+"""Tables of categories: what users bring, as integer codes."""

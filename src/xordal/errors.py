@@ -1,0 +1,33 @@
+"""The few exceptions of xordal. Each message says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class XordalError(Exception):
+    """Base of every error a user can mend; the command line prints its message and exits with 1."""
+
+
+class DataError(XordalError):
+    """A table that cannot be used as it is: names the file, column, row or value."""
+
+
+class SettingsError(XordalError, ValueError):
+    """A parameter out of its range, or two that contradict each other."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return a hint naming the known word nearest to a mistyped one, or all of them.
+
+    Examples
+    --------
+    >>> nearest("musicbox", ["music-box", "table-1"])
+    "did you mean 'music-box'?"
+    >>> nearest("zebra", ["music-box", "table-1"])
+    'known are: music-box, table-1'
+    """
+    known = list(known)
+    close = get_close_matches(word, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"

@@ -1,0 +1,1 @@
+"""Learned networks in other shapes: one file per format."""

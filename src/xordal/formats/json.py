@@ -1,0 +1,56 @@
+"""A learned network as one JSON object: what ``xordal learn --json`` prints.
+
+Variables appear by name everywhere. A key whose feature a run did not use is absent, not empty.
+"""
+
+from __future__ import annotations
+
+from xordal.types import Learned, LinkSet, TraceEntry
+
+Json = dict[str, object]
+
+
+def to_json(learned: Learned) -> Json:
+    """Return a learned network as plain lists, numbers and strings.
+
+    Examples
+    --------
+    >>> from xordal import CategoricalTable, learn
+    >>> learned = learn(CategoricalTable.from_columns({"x": [0, 0, 1, 1], "y": [0, 0, 1, 1]}))
+    >>> to_json(learned)["links"]
+    [['x', 'y']]
+    """
+    run = learned.run
+    return {
+        "variables": list(learned.variables),
+        "links": _named(learned, learned.links),
+        "cliques": [list(learned.names(clique)) for clique in learned.cliques],
+        "trace": [_entry(learned, entry) for entry in learned.trace],
+        "graphs_tested": run.graphs_tested,
+        "candidates_scored": run.candidates_scored,
+        "sets_scanned": run.sets_scanned,
+        **({} if run.is_complete else {"interrupted": True}),
+        **learned.settings,
+        "n_rows": learned.n_rows,
+        "seconds": learned.seconds,
+    }
+
+
+def _named(learned: Learned, links: LinkSet) -> list[list[str]]:
+    return [list(learned.names(link)) for link in links]
+
+
+def _entry(learned: Learned, entry: TraceEntry) -> Json:
+    significance: Json = {}
+    if entry.log_p_value is not None:
+        significance = {"log_p_value": entry.log_p_value, "p_value": entry.p_value}
+    return {
+        "action": entry.action,
+        "lookahead": entry.lookahead,
+        "links": _named(learned, entry.links),
+        "fill_in": _named(learned, entry.fill_in),
+        "gain": entry.gain,
+        "dof": entry.dof,
+        **significance,
+        "graphs_tested": entry.graphs_tested,
+    }

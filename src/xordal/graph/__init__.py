@@ -1,0 +1,1 @@
+"""Chordal graphs on int bitmasks. No data here."""

@@ -1,0 +1,161 @@
+"""learn(table) -> Learned: the one place that wires table, counting, criterion and search together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+from time import perf_counter
+from typing import Literal, get_args
+
+from xordal import reference
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.counting.oracle import CachedOracle, CountingOracle
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError, nearest
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.junction_tree import maximal_cliques
+from xordal.search.driver import Progress, Search
+from xordal.search.lookahead import Problem
+from xordal.search.schedule import Schedule
+from xordal.statistics.criterion import Criterion, EntropyDecrement
+from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
+
+EngineName = Literal["fast", "reference"]
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a search; ``learned`` is the network learned until then."""
+
+    def __init__(self, learned: Learned) -> None:
+        super().__init__("the search was interrupted; .learned holds the network learned so far")
+        self.learned = learned
+
+
+def learn(
+    table: CategoricalTable,
+    *,
+    max_links: int | None = None,
+    max_variables: int | None = None,
+    criterion: Criterion | None = None,
+    schedule: ScheduleName = "printed",
+    engine: EngineName = "fast",
+    on_entry: Callable[[TraceEntry], None] = lambda entry: None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Learned:
+    """Learn a decomposable Markov network from a table by multi-link lookahead search.
+
+    Parameters
+    ----------
+    table
+        The data.
+    max_links
+        Largest number of links to look ahead, the paper's k; 3 unless ``max_variables`` is given.
+    max_variables
+        Largest group of variables to complete at once, instead of ``max_links``: m variables need a
+        lookahead of up to m(m-1)/2 links.
+    criterion
+        Ranks and accepts link sets; ``EntropyDecrement(0.004)`` by default.
+    schedule
+        ``"printed"`` (the paper's pseudo-code), ``"as_run"`` (the run behind its tables), ``"straightforward"``
+        (no backtracking) or ``"single"`` (single links only).
+    engine
+        ``"fast"``, or ``"reference"``: the paper line by line, slow, the specification of the other.
+    on_entry, on_progress
+        Called with each learned link set, and every few thousand variable sets looked at.
+
+    Raises
+    ------
+    SettingsError
+        If a parameter is out of range or two contradict each other.
+    Interrupted
+        On Ctrl-C, with the network learned so far.
+
+    Examples
+    --------
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    >>> learned = learn(CategoricalTable.from_rows(["a", "b", "a_xor_b"], rows))
+    >>> [learned.names(link) for link in learned.links]
+    [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
+    """
+    plan = _Plan.of(max_links, max_variables, criterion, schedule, engine)
+    started = perf_counter()
+
+    def finish(run: SearchRun) -> Learned:
+        return _learned(table, run, plan, perf_counter() - started)
+
+    if engine == "reference":
+        return finish(_reference(table, plan, on_entry))
+    oracle = CachedOracle(CountingOracle(NumpyCounter(table), table.n_variables))
+    problem = Problem(oracle, plan.criterion, table.n_levels, table.n_rows, max_variables)
+    search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
+    try:
+        return finish(search.run())
+    except KeyboardInterrupt:
+        raise Interrupted(finish(search.so_far())) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Checked settings of one run."""
+
+    schedule: Schedule
+    max_variables: int | None
+    criterion: Criterion
+    engine: EngineName
+
+    @classmethod
+    def of(
+        cls,
+        max_links: int | None,
+        max_variables: int | None,
+        criterion: Criterion | None,
+        schedule: ScheduleName,
+        engine: EngineName,
+    ) -> _Plan:
+        if max_links is not None and max_variables is not None:
+            raise SettingsError("Give max_links (k) or max_variables (m), not both.")
+        if max_variables is not None and max_variables < 2:
+            raise SettingsError(f"max_variables must be at least 2, not {max_variables}.")
+        if engine not in get_args(EngineName):
+            raise SettingsError(f"Unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
+        if max_links is None:
+            max_links = 3 if max_variables is None else comb(max_variables, 2)
+        return cls(Schedule(schedule, max_links), max_variables, criterion or EntropyDecrement(), engine)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the settings as they are reported."""
+        bound = {} if self.max_variables is None else {"max_variables": self.max_variables}
+        return {
+            "criterion": self.criterion.to_json(),
+            "max_links": self.schedule.max_links,
+            **bound,
+            "schedule": self.schedule.name,
+            "engine": self.engine,
+        }
+
+
+def _reference(table: CategoricalTable, plan: _Plan, on_entry: Callable[[TraceEntry], None]) -> SearchRun:
+    criterion = plan.criterion
+    if not isinstance(criterion, EntropyDecrement):
+        raise SettingsError("The reference engine knows only the paper's criterion, EntropyDecrement.")
+    if plan.max_variables is not None:
+        raise SettingsError("The reference engine knows only the paper's bound, max_links (k).")
+    schedule = plan.schedule
+    return reference.multi_link_search(
+        table.rows(), schedule.max_links, criterion.delta_h, schedule.name, on_entry
+    )
+
+
+def _learned(table: CategoricalTable, run: SearchRun, plan: _Plan, seconds: float) -> Learned:
+    links = links_after(run.trace)
+    graph = ChordalGraph.empty(table.n_variables).add(links)
+    return Learned(
+        variables=table.names,
+        links=links,
+        cliques=tuple(members(clique) for clique in maximal_cliques(graph)),
+        run=run,
+        settings=plan.to_json(),
+        n_rows=table.n_rows,
+        seconds=seconds,
+    )

@@ -1,0 +1,1 @@
+"""The theory of pseudo-independence (section 2 of the paper)."""

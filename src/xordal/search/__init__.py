@@ -1,0 +1,1 @@
+"""Where graph, entropy and decision meet: the multi-link lookahead search."""

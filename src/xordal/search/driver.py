@@ -1,0 +1,100 @@
+"""The search: schedule x lookahead -> trace (Algorithm ML with the function lookahead).
+
+``graphs_tested`` is arithmetic: a pass of ``lookahead(i)`` tests every set of i missing links in the paper, so
+it counts C(missing, i), whatever this engine looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+
+from xordal.graph.chordal import ChordalGraph
+from xordal.search.lookahead import PassResult, Problem, run_pass
+from xordal.search.schedule import Position, Schedule
+from xordal.types import SearchRun, TraceEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a running search is: the links it looks ahead and the variable sets looked at so far."""
+
+    lookahead: int
+    sets_scanned: int
+    graphs_tested: int
+
+
+class Search:
+    """A search from the empty graph. ``run`` carries it out; ``so_far`` is valid at any time.
+
+    Parameters
+    ----------
+    problem
+        Who counts, who decides, and how far to look.
+    schedule
+        Which lookahead comes next.
+    on_entry, on_progress
+        Called with each trace entry as it is learned, and every few thousand variable sets.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        schedule: Schedule,
+        *,
+        on_entry: Callable[[TraceEntry], None] = lambda entry: None,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self.graph = ChordalGraph.empty(len(problem.n_levels))
+        self._problem = problem
+        self._schedule = schedule
+        self._on_entry = on_entry
+        self._on_progress = on_progress
+        self._trace: list[TraceEntry] = []
+        self._graphs_tested = self._candidates_scored = self._sets_scanned = 0
+        self._is_complete = False
+
+    def run(self) -> SearchRun:
+        """Carry the schedule out to its end."""
+        position: Position | None = self._schedule.start
+        while position is not None:
+            modified = self._lookahead(position.i)
+            position = self._schedule.after(position, modified)
+        self._is_complete = True
+        return self.so_far()
+
+    def so_far(self) -> SearchRun:
+        """Return what has been learned up to now."""
+        return SearchRun(
+            tuple(self._trace),
+            self._graphs_tested,
+            self._candidates_scored,
+            self._sets_scanned,
+            self._is_complete,
+        )
+
+    def _lookahead(self, i: int) -> bool:
+        """Repeat passes of i links until one learns nothing (function lookahead, lines 1-12)."""
+        modified = False
+        while best := self._pass(i).best:
+            self.graph = self.graph.add(best.links)
+            evidence = best.evidence
+            entry = TraceEntry("add", i, best.links, evidence.gain, evidence.dof, self._graphs_tested)
+            self._trace.append(entry)
+            self._on_entry(entry)
+            modified = True
+        return modified
+
+    def _pass(self, i: int) -> PassResult:
+        scanned_before = self._sets_scanned
+
+        def on_block(n_sets: int) -> None:
+            self._sets_scanned += n_sets
+            self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
+
+        self._on_progress(Progress(i, scanned_before, self._graphs_tested))
+        result = run_pass(self._problem, self.graph, i, on_block)
+        self._graphs_tested += comb(self.graph.n_missing, i)
+        self._candidates_scored += result.candidates_scored
+        return result

@@ -1,0 +1,1 @@
+"""From a gain to a decision."""

@@ -1,0 +1,175 @@
+"""The values every module speaks in: variable sets, links, and the trace of a search.
+
+Variables are numbered 0 .. N-1 in the order of the table's columns; names come back only at the edge
+(:class:`Learned`, formats, command line). Everything here is frozen and knows nothing of data or graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import exp
+from typing import Literal, NewType
+
+VarSet = NewType("VarSet", int)
+"""A set of variables as a bitmask: bit v is set when variable v is a member."""
+
+Link = tuple[int, int]
+"""An undirected link (u, v) with u < v."""
+
+LinkSet = tuple[Link, ...]
+"""Distinct links in increasing order; link sets compare lexicographically, which is also the tie rule."""
+
+SignedSets = dict[VarSet, int]
+"""A signed multiset of variable sets: +1 per clique, -1 per separator, zeros and the empty set left out."""
+
+ScheduleName = Literal["printed", "as_run", "straightforward", "single"]
+
+EMPTY = VarSet(0)
+
+
+def varset(variables: Iterable[int]) -> VarSet:
+    """Return the set of the given variables.
+
+    Examples
+    --------
+    >>> varset([0, 2])
+    5
+    """
+    mask = 0
+    for v in variables:
+        mask |= 1 << v
+    return VarSet(mask)
+
+
+def members(variables: int) -> tuple[int, ...]:
+    """Return the variables of a set in increasing order.
+
+    Examples
+    --------
+    >>> members(varset([2, 0]))
+    (0, 2)
+    """
+    found = []
+    while variables:
+        lowest = variables & -variables
+        found.append(lowest.bit_length() - 1)
+        variables ^= lowest
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEntry:
+    """One change of the graph: the outcome of one learning pass.
+
+    Attributes
+    ----------
+    action
+        Whether the links were added or removed.
+    lookahead
+        How many links the pass looked ahead (the paper's ``i``).
+    links
+        The learned link set.
+    gain
+        Entropy decrement of the network, in nats (the paper's ``dh``).
+    dof
+        Nominal degrees of freedom: free parameters the change adds.
+    graphs_tested
+        Link sets tested since the search began, legal or not, this pass included.
+    fill_in
+        Those of the links that only keep the graph chordal.
+    log_p_value
+        Natural logarithm of the uncorrected p-value, where the criterion computes one.
+    """
+
+    action: Literal["add", "remove"]
+    lookahead: int
+    links: LinkSet
+    gain: float
+    dof: int
+    graphs_tested: int
+    fill_in: LinkSet = ()
+    log_p_value: float | None = None
+
+    @property
+    def p_value(self) -> float | None:
+        """The uncorrected p-value; 0.0 where it underflows, None where the criterion computes none."""
+        return None if self.log_p_value is None else exp(self.log_p_value)
+
+
+Trace = tuple[TraceEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRun:
+    """What an engine returns: the trace, from which the graph follows, and the work it took.
+
+    Attributes
+    ----------
+    trace
+        One entry per learned link set, oldest first.
+    graphs_tested
+        Sets of i missing links, C(missing, i) per pass, legal or not: the paper's "# graphs tested".
+    candidates_scored
+        Legal link sets whose exact gain was computed.
+    sets_scanned
+        Sets the engine looked at to find them (variable sets; link sets in the reference engine).
+    is_complete
+        False when the search was interrupted; the trace is then what it had learned.
+    """
+
+    trace: Trace
+    graphs_tested: int
+    candidates_scored: int
+    sets_scanned: int
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A learned network over named variables, how it was found and what it took.
+
+    ``links`` and ``cliques`` hold variable numbers; :meth:`names` turns any of them into column names.
+    """
+
+    variables: tuple[str, ...]
+    links: LinkSet
+    cliques: tuple[tuple[int, ...], ...]
+    run: SearchRun
+    settings: dict[str, object]
+    n_rows: int
+    seconds: float = field(compare=False)
+
+    @property
+    def trace(self) -> Trace:
+        """The learned link sets in order."""
+        return self.run.trace
+
+    def names(self, variables: Iterable[int]) -> tuple[str, ...]:
+        """Return the column names of some variables."""
+        return tuple(self.variables[v] for v in variables)
+
+
+def links_after(trace: Iterable[TraceEntry]) -> LinkSet:
+    """Replay a trace from the empty graph and return its links in increasing order."""
+    links: set[Link] = set()
+    for entry in trace:
+        if entry.action == "add":
+            links.update(entry.links)
+        else:
+            links.difference_update(entry.links)
+    return tuple(sorted(links))
+
+
+def single_link_part(trace: Iterable[TraceEntry]) -> LinkSet:
+    """Return what a single-link search would have learned: the first stage of the trace.
+
+    Every schedule begins with ``lookahead(1)`` until nothing more is found, which is all that the common
+    learners do.
+    """
+    links: list[Link] = []
+    for entry in trace:
+        if entry.lookahead > 1 or entry.action == "remove":
+            break
+        links.extend(entry.links)
+    return tuple(sorted(links))

@@ -31,3 +31,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
     known = list(known)
     close = get_close_matches(word, known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number with its noun, in the plural where it belongs.
+
+    Examples
+    --------
+    >>> counted(1, "link"), counted(3583, "graph")
+    ('1 link', '3,583 graphs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

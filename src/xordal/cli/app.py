@@ -15,7 +15,7 @@ import xordal
 from xordal.cli.demo import demo
 from xordal.cli.generate import generate
 from xordal.cli.learn import learn
-from xordal.errors import XordalError
+from xordal.errors import SettingsError, XordalError
 
 app = typer.Typer(
     name="xordal",
@@ -53,4 +53,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(args=None if arguments is None else list(arguments), prog_name="xordal")
     except XordalError as error:
         typer.echo(f"Error: {error}", err=True)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, SettingsError) else 1)

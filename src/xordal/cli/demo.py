@@ -47,6 +47,7 @@ def demo(
     Shows the pairwise view, the search as in the paper's Table 4, and what a single-link search would return.
     """
     from xordal.cli import screen
+    from xordal.errors import counted
     from xordal.learning import learn
     from xordal.pi.zoo import music_box
     from xordal.statistics.criterion import EntropyDecrement
@@ -57,7 +58,7 @@ def demo(
     with screen.watching(quiet=False) as (console, tell):
         _head(console, "The music box")
         console.print(STORY)
-        _head(console, f"Pair by pair ({screen.count(table.n_rows, 'row')} {kind})")
+        _head(console, f"Pair by pair ({counted(table.n_rows, 'row')} {kind})")
         _print_pairwise_view(console, table)
         _head(console, "Up to three links at a time (the paper's Table 4)")
         columns = [screen.STEP, screen.LOOKAHEAD, screen.GAIN, screen.GRAPHS_TESTED]

@@ -25,8 +25,9 @@ def generate(
 
     Examples: xordal generate music-box -n 2000 -o box.csv; xordal generate table-1 --exact
     """
-    from xordal.cli.screen import count, notes
+    from xordal.cli.screen import notes
     from xordal.data.write import csv_text, write_text
+    from xordal.errors import counted
     from xordal.pi.zoo import MODELS
     from xordal.pi.zoo import model as find_model
 
@@ -45,4 +46,4 @@ def generate(
     write_text(to, text)
     if not quiet:
         kind = "in exact proportions" if exact else f"at random, seed {seed}"
-        notes().print(f"Wrote {count(len(drawn), 'row')} {kind} to {to}")
+        notes().print(f"Wrote {counted(len(drawn), 'row')} {kind} to {to}")

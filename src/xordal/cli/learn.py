@@ -73,6 +73,7 @@ def learn(
     """
     from xordal.cli import screen
     from xordal.data.read import read_csv
+    from xordal.errors import counted
     from xordal.learning import Interrupted
     from xordal.learning import learn as learn_network
     from xordal.statistics.criterion import EntropyDecrement
@@ -82,10 +83,10 @@ def learn(
     table = read_csv(data)
     is_plain = not as_json and not quiet
     interrupted = False
+    if is_plain:
+        size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
+        screen.notes().print(f"{screen.shown(data.name)}: {size}\n")
     with screen.watching(quiet) as (console, tell):
-        if is_plain:
-            size = f"{screen.count(table.n_rows, 'row')}, {screen.count(table.n_variables, 'column')}"
-            console.print(f"{screen.shown(data.name)}: {size}\n")
         columns = (
             screen.STEP,
             screen.LOOKAHEAD,

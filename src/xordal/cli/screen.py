@@ -17,6 +17,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from xordal.errors import counted
+
 if TYPE_CHECKING:
     from xordal.search.driver import Progress as SearchProgress
     from xordal.types import Learned, LinkSet, TraceEntry
@@ -60,17 +62,6 @@ def link_text(names: Iterable[str]) -> str:
 def links_text(variables: tuple[str, ...], links: LinkSet) -> str:
     """Return a link set as it is printed."""
     return ", ".join(link_text((variables[u], variables[v])) for u, v in links)
-
-
-def count(number: int, thing: str) -> str:
-    """Return a number with its noun, in the plural where it belongs.
-
-    Examples
-    --------
-    >>> count(1, "link"), count(3583, "graph")
-    ('1 link', '3,583 graphs')
-    """
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +124,7 @@ def watching(quiet: bool) -> Iterator[tuple[Console, Callable[[SearchProgress], 
         task = bar.add_task("counting", total=None)
 
         def tell(at: SearchProgress) -> None:
-            looked = count(at.sets_scanned, "variable set")
+            looked = counted(at.sets_scanned, "variable set")
             links = "single links" if at.lookahead == 1 else f"{at.lookahead} links at a time"
             bar.update(task, description=f"trying {links}; {looked} looked at")
 
@@ -150,7 +141,7 @@ def print_network(console: Console, learned: Learned) -> None:
         dependent = [clique for clique in learned.cliques if len(clique) > 1]
         alone = [clique[0] for clique in learned.cliques if len(clique) == 1]
         console.print(
-            Text(f"\nNetwork: {count(len(learned.links), 'link')} in {count(len(dependent), 'clique')}")
+            Text(f"\nNetwork: {counted(len(learned.links), 'link')} in {counted(len(dependent), 'clique')}")
         )
         for clique in dependent:
             console.print(Text("  { " + ", ".join(map(shown, learned.names(clique))) + " }"))
@@ -165,8 +156,8 @@ def print_network(console: Console, learned: Learned) -> None:
             console.print(Text(f"  it finds {found}, and stops."))
     run = learned.run
     work = (
-        f"\n{count(run.graphs_tested, 'graph')} tested as the paper counts them, "
-        f"{count(run.candidates_scored, 'candidate')} scored, {learned.seconds:.2f} s"
+        f"\n{counted(run.graphs_tested, 'graph')} tested as the paper counts them, "
+        f"{counted(run.candidates_scored, 'candidate')} scored, {learned.seconds:.2f} s"
     )
     console.print(Text(work, style="dim"))
 
@@ -174,7 +165,7 @@ def print_network(console: Console, learned: Learned) -> None:
 def _print_nothing_found(console: Console, learned: Learned) -> None:
     criterion = learned.settings["criterion"]
     assert isinstance(criterion, dict)
-    reach = count(int(str(learned.settings["max_links"])), "link")
+    reach = counted(int(str(learned.settings["max_links"])), "link")
     console.print(
         Text(
             f"No links found: nothing up to {reach} at a time lowers the entropy by more than "

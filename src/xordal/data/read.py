@@ -7,11 +7,11 @@ row and the column of what is wrong; rows are counted as lines of the file, the 
 from __future__ import annotations
 
 import csv
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError
+from xordal.errors import DataError, counted
 
 
 def read_csv(path: str | Path) -> CategoricalTable:
@@ -46,23 +46,35 @@ def _table(path: Path, reader: Iterator[list[str]]) -> CategoricalTable:
     names = [name.strip() for name in header[1]]
     _check_names(path, names)
     rows: list[list[str]] = []
+    places: list[int] = []
     for number, row in lines:
         if len(row) != len(names):
             raise DataError(
-                f"{path}, line {number}: {len(row)} values, but the header names {len(names)} columns. "
-                "Mend the line, or quote values that contain a comma."
-            )
-        if "" in row:
-            column = names[row.index("")]
-            raise DataError(
-                f"{path}, line {number}, column {column!r}: the value is missing. "
-                "Fill it in, remove the row, or write a level of its own such as 'unknown'."
+                f"{path}, line {number}: {counted(len(row), 'value')}, but the header names "
+                f"{counted(len(names), 'column')}. Mend the line, or quote values that contain a comma."
             )
         rows.append(row)
+        places.append(number)
     if not rows:
         raise DataError(f"{path}: there is a header but no rows.")
-    columns: dict[str, tuple[Hashable, ...]] = dict(zip(names, zip(*rows, strict=True), strict=True))
+    columns: dict[str, tuple[str, ...]] = dict(zip(names, zip(*rows, strict=True), strict=True))
+    for name, column in columns.items():
+        for value in set(column):
+            if wrong := _wrong_with(value):
+                place = places[column.index(value)]
+                raise DataError(f"{path}, line {place}, column {name!r}: {wrong}")
     return CategoricalTable.from_columns(columns)
+
+
+def _wrong_with(value: str) -> str | None:
+    """Return what is wrong with a value and what to do, or None."""
+    if not value.strip():
+        return (
+            "the value is missing. Fill it in, remove the row, or write a level of its own such as 'unknown'."
+        )
+    if "\0" in value:
+        return "the value contains a NUL byte. This is no text file; save it as CSV in UTF-8."
+    return None
 
 
 def _numbered(path: Path, reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:

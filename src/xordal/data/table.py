@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.errors import DataError
+from xordal.errors import DataError, counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,9 @@ class CategoricalTable:
         """Build a table from column names and rows of hashable values."""
         for number, row in enumerate(rows, start=1):
             if len(row) != len(names):
-                raise DataError(f"Row {number} has {len(row)} values, but there are {len(names)} columns.")
+                raise DataError(
+                    f"Row {number} has {counted(len(row), 'value')}; there are {counted(len(names), 'column')}."
+                )
         columns = list(zip(*rows, strict=True)) or [()] * len(names)
         return cls._from_encoded(
             list(names), [_encode(name, column) for name, column in zip(names, columns, strict=True)]

@@ -1,0 +1,121 @@
+"""What every counting backend must do: exact counts in one cell order, entropies equal to the bit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import tables
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.counting.finalize import entropy
+from xordal.counting.oracle import CachedOracle, CellCounter, CountingOracle
+from xordal.counting.total_correlation import total_correlations
+from xordal.data.table import CategoricalTable
+from xordal.types import VarSet, members, varset
+
+Backend = Callable[[CategoricalTable], CellCounter]
+BACKENDS: dict[str, Backend] = {"numpy": NumpyCounter}
+
+each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+
+
+def every_set(table: CategoricalTable) -> list[VarSet]:
+    return [VarSet(mask) for mask in range(1 << table.n_variables)]
+
+
+@each_backend
+@given(table=tables())
+def test_counts_are_those_of_a_dictionary(backend: Backend, table: CategoricalTable) -> None:
+    sets = every_set(table)
+    for variables, found in zip(sets, backend(table).counts(sets), strict=True):
+        expected = Counter(tuple(row[v] for v in members(variables)) for row in table.rows())
+        cells = [tuple(cell) for cell in found.cells.tolist()]
+        assert dict(zip(cells, found.counts.tolist(), strict=True)) == expected
+        assert cells == sorted(cells)
+        assert found.counts.dtype == np.int64
+
+
+@each_backend
+@given(table=tables(), data=st.data())
+def test_counts_of_row_blocks_add_up(backend: Backend, table: CategoricalTable, data: st.DataObject) -> None:
+    if table.n_rows < 2:
+        return
+    cut = data.draw(st.integers(1, table.n_rows - 1))
+    parts = [
+        CategoricalTable(table.names, table.levels, codes)
+        for codes in (table.codes[:, :cut], table.codes[:, cut:])
+    ]
+    sets = every_set(table)
+    whole, first, second = (backend(part).counts(sets) for part in (table, *parts))
+    for all_rows, one, two in zip(whole, first, second, strict=True):
+        merged = one + two
+        assert merged.cells.tolist() == all_rows.cells.tolist()
+        assert merged.counts.tolist() == all_rows.counts.tolist()
+
+
+@each_backend
+@given(table=tables())
+def test_entropies_are_right(backend: Backend, table: CategoricalTable) -> None:
+    sets = every_set(table)
+    for variables, h in zip(
+        sets, CountingOracle(backend(table), table.n_variables).entropies(sets).tolist(), strict=True
+    ):
+        cells = Counter(tuple(row[v] for v in members(variables)) for row in table.rows())
+        expected = -sum(c / table.n_rows * log(c / table.n_rows) for c in cells.values())
+        assert h == pytest.approx(expected, abs=1e-12)
+        assert h >= 0
+
+
+@each_backend
+@given(table=tables(max_variables=5), order=st.integers(2, 4), at_least=st.sampled_from([0.0, 0.01, 0.3]))
+def test_a_scan_misses_nothing(backend: Backend, table: CategoricalTable, order: int, at_least: float) -> None:
+    oracle = CountingOracle(backend(table), table.n_variables)
+    every = [varset(chosen) for chosen in combinations(range(table.n_variables), order)]
+    shared = dict(zip(every, total_correlations(oracle, every), strict=True)) if every else {}
+    found = list(oracle.scan(order, at_least))
+    assert set(found) >= {variables for variables in every if shared[variables] >= at_least}
+    assert [members(variables) for variables in found] == sorted(members(variables) for variables in found)
+
+
+@each_backend
+def test_a_huge_table_costs_its_rows_only(backend: Backend) -> None:
+    """Seventy variables have more cells than an integer can number; twelve of ten levels have 10^12."""
+    generator = np.random.default_rng(7)
+    bits = generator.integers(0, 2, size=(70, 50))
+    wide = CategoricalTable.from_columns({f"b{v}": column.tolist() for v, column in enumerate(bits)})
+    (found,) = backend(wide).counts([varset(range(70))])
+    assert found.counts.sum() == 50
+    assert [tuple(cell) for cell in found.cells.tolist()] == sorted(set(map(tuple, bits.T.tolist())))
+    tens = generator.integers(0, 10, size=(12, 500))
+    table = CategoricalTable.from_columns({f"t{v}": column.tolist() for v, column in enumerate(tens)})
+    (found,) = backend(table).counts([varset(range(12))])
+    assert found.counts.tolist() == [1] * 500
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1), st.randoms(use_true_random=False))
+def test_entropy_ignores_empty_cells_and_order_to_the_bit(counts: list[int], random: object) -> None:
+    shuffled = [*counts, 0, 0]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert entropy(np.array(counts)) == entropy(np.array(shuffled))
+
+
+def test_a_cached_oracle_asks_once() -> None:
+    asked: list[VarSet] = []
+
+    class Asked:
+        def entropies(self, sets: list[VarSet]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+            asked.extend(sets)
+            return np.array([float(s) for s in sets])
+
+    oracle = CachedOracle(Asked())  # type: ignore[arg-type]
+    a, b, c = VarSet(1), VarSet(2), VarSet(3)
+    assert oracle.entropies([a, b, a]).tolist() == [1.0, 2.0, 1.0]
+    assert oracle.entropies([b, c]).tolist() == [2.0, 3.0]
+    assert asked == [a, b, c]

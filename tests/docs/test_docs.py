@@ -1,0 +1,94 @@
+"""The documentation is true: its examples run and print what the page shows."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from xordal.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS = [command.callback.__name__ for command in app.registered_commands if command.callback]
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+
+
+@each_page
+def test_python_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def console_examples(page: Path) -> list[tuple[str, list[str]]]:
+    """Return each ``$ xordal`` command of a page with the output lines printed below it."""
+    examples: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                examples.append((line[2:], []))
+            elif examples:
+                examples[-1][1].append(line)
+    return [(command, output) for command, output in examples if command.startswith("xordal ")]
+
+
+@each_page
+def test_console_examples(page: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"COLUMNS": "160", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for command, expected in console_examples(page):
+        if "--install-completion" in command:
+            continue  # would write to the user's own shell settings
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        if any(line.strip() for line in expected):
+            shown = done.stdout if done.stdout.strip() else done.stderr
+            assert re.fullmatch(pattern(expected), normalised(shown)), f"{command}\nprinted\n{shown}"
+        else:
+            assert done.returncode == 0, done.stderr
+
+
+def normalised(text: str) -> str:
+    """Make the one thing that differs between runs, the time, the same."""
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    return re.sub(r'\b\d+\.\d+ s\b|(?<="seconds": )[\d.e-]+', "TIME", "\n".join(lines))
+
+
+def pattern(lines: list[str]) -> str:
+    """Turn the shown lines into a pattern in which a line of three dots stands for any lines."""
+    escaped = re.escape(normalised("\n".join(lines)))
+    return re.sub(r"(?m)^[ ]*\\\.\\\.\\\.$", r"[\\s\\S]*", escaped.replace("\\\n", "\n").replace("\\ ", " "))
+
+
+def test_every_command_is_documented() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for command in COMMANDS:
+        assert f"xordal {command}" in text, f"no page shows xordal {command}"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_help(command: str) -> None:
+    group = typer.main.get_command(app)
+    parameters = group.commands[command].params  # type: ignore[attr-defined]
+    assert all(parameter.help for parameter in parameters if parameter.name != "help")
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_commands_in_pages_can_be_parsed() -> None:
+    for page in PAGES:
+        for command, _ in console_examples(page):
+            assert shlex.split(command)[1].startswith("-") or shlex.split(command)[1] in COMMANDS, command

@@ -1,0 +1,186 @@
+"""The command line, as a user runs it: one process per command."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import xordal
+from xordal.pi.zoo import MODELS
+
+XORDAL = [sys.executable, "-m", "xordal"]
+
+
+def run(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([*XORDAL, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_version(tmp_path: Path) -> None:
+    assert run("--version", cwd=tmp_path).stdout == f"xordal {xordal.__version__}\n"
+
+
+@pytest.mark.parametrize("schedule", ["as_run", "printed"])
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_generate_then_learn_the_music_box(tmp_path: Path, schedule: str, engine: str) -> None:
+    run("generate", "music-box", "--exact", "-o", "box.csv", cwd=tmp_path)
+    options = ["--delta-h", "0.004", "--schedule", schedule, "--engine", engine, "--json"]
+    learned = json.loads(run("learn", "box.csv", "-k", "3", *options, cwd=tmp_path).stdout)
+    assert learned["graphs_tested"] == {"as_run": 3583, "printed": 3538}[schedule]
+    assert [entry["lookahead"] for entry in learned["trace"]] == [1, 1, 2, 2, 2, 1, 3]
+    assert learned["trace"][6]["links"] == [["music_box", "dog"], ["music_box", "John"], ["dog", "John"]]
+    assert learned["trace"][6]["gain"] == pytest.approx(0.69314718, abs=1e-8)
+    assert len(learned["links"]) == 12
+    assert learned["criterion"] == {"name": "EntropyDecrement", "delta_h": 0.004}
+    assert learned["n_rows"] == 1000
+    contract = "variables links cliques trace graphs_tested candidates_scored sets_scanned criterion seconds"
+    assert set(contract.split()) <= set(learned)
+    entry = {"action", "lookahead", "links", "fill_in", "gain", "dof", "graphs_tested"}
+    assert all(set(step) == entry for step in learned["trace"])
+
+
+def test_learn_prints_the_steps_and_what_single_links_miss(tmp_path: Path) -> None:
+    run("generate", "table-1", "--exact", "-o", "t.csv", cwd=tmp_path)
+    done = run("learn", "t.csv", "-k", "2", "--delta-h", "0.001", cwd=tmp_path)
+    assert "t.csv: 100 rows, 4 columns" in done.stderr
+    assert "0.01392325" in done.stdout
+    assert "would have missed 5 of these" in done.stdout
+
+
+def test_quiet_prints_the_links_alone(tmp_path: Path) -> None:
+    run("generate", "table-1", "--exact", "-o", "t.csv", "-q", cwd=tmp_path)
+    done = run("learn", "t.csv", "-k", "1", "--delta-h", "0.001", "-q", cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("d - c\n", "")
+
+
+def test_nothing_found_says_what_could_have_been(tmp_path: Path) -> None:
+    (tmp_path / "flat.csv").write_text("a,b\n0,0\n0,1\n1,0\n1,1\n")
+    text = run("learn", "flat.csv", cwd=tmp_path).stdout
+    assert "No links found" in text
+    assert "0.004 nats" in text
+    assert run("learn", "flat.csv", "-q", cwd=tmp_path).stdout == ""
+
+
+def test_generate_to_standard_output_is_seeded(tmp_path: Path) -> None:
+    first, again, other = (
+        run("generate", "music-box", "-n", "5", "--seed", seed, cwd=tmp_path).stdout for seed in "112"
+    )
+    assert first == again != other
+    assert first.splitlines()[0] == "ball1,ball2,ball3,music_box,light1,light2,dog,John"
+    assert len(first.splitlines()) == 6
+
+
+def test_list_names_every_model(tmp_path: Path) -> None:
+    listed = run("generate", "--list", cwd=tmp_path).stdout
+    assert [line.split()[0] for line in listed.splitlines()] == list(MODELS)
+
+
+def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
+    text = run("demo", cwd=tmp_path).stdout
+    for told in ("3,583 graphs", "ball3 - music_box, light1 - dog", "0.69314718", "xordal learn box.csv"):
+        assert told in text
+    assert "500 rows drawn at random, seed 3" in run("demo", "-n", "500", "--seed", "3", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["learn", "nothing.csv"], 1, "There is no file 'nothing.csv'"),
+        (["learn", "."], 1, "is a directory"),
+        (["learn", "bad.csv"], 1, "line 3, column 'b': the value is missing"),
+        (["learn", "good.csv", "-k", "2", "-m", "3"], 2, "give -k or -m, not both"),
+        (["learn", "good.csv", "-k", "0"], 2, "-k"),
+        (["learn", "good.csv", "--delta-h", "-1"], 2, "--delta-h"),
+        (["learn", "good.csv", "--delta-h", "inf"], 2, "delta_h must be"),
+        (["learn", "good.csv", "--schedule", "print"], 2, "--schedule"),
+        (["learn", "good.csv", "-m", "2", "--engine", "reference"], 2, "only the paper's bound"),
+        (["learn"], 2, "DATA.csv"),
+        (["lern", "good.csv"], 2, "lern"),
+        (["generate", "musicbox"], 2, "did you mean 'music-box'?"),
+        (["generate"], 2, "name a model"),
+        (["generate", "table-1", "-n", "0"], 2, "-n"),
+        (["generate", "table-1", "-o", "no/such/folder.csv"], 1, "Cannot write"),
+    ],
+)
+def test_mistakes_get_one_clear_message(tmp_path: Path, arguments: list[str], code: int, told: str) -> None:
+    (tmp_path / "good.csv").write_text("a,b\n0,0\n1,1\n")
+    (tmp_path / "bad.csv").write_text("a,b\n0,0\n1,\n")
+    done = run(*arguments, cwd=tmp_path, code=code)
+    assert told in done.stderr
+    assert done.stdout == ""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "good.csv"]
+
+
+def test_names_are_data_and_never_markup(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("[bold]x[/bold],:smile:\n0,0\n1,1\n")
+    (tmp_path / "control.csv").write_text("a\x1b[31m,b\n0,0\n1,1\n")
+    assert "[bold]x[/bold] - :smile:" in run("learn", "names.csv", cwd=tmp_path).stdout
+    done = run("learn", "control.csv", cwd=tmp_path)
+    assert "\x1b" not in done.stdout
+    assert r"a\x1b[31m - b" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion_is_there(tmp_path: Path, shell: str) -> None:
+    environment = os.environ | {"_XORDAL_COMPLETE": f"source_{shell}"}
+    program = "from xordal.cli.app import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
+    )
+    assert "xordal" in done.stdout
+
+
+def test_interruption_prints_the_network_so_far(tmp_path: Path) -> None:
+    """Ctrl-C in a long search: the trace so far, a word on it, exit code 130."""
+    rows = [[(row >> bit) & 1 for bit in range(11)] for row in range(2**11)]
+    lines = [",".join(f"b{bit}" for bit in range(40)), *(",".join(map(str, (row * 4)[:40])) for row in rows)]
+    (tmp_path / "long.csv").write_text("\n".join(lines))
+    command = [*XORDAL, "learn", "long.csv", "-k", "6"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        assert process.stdout is not None
+        steps = [process.stdout.readline() for _ in range(4)]  # the headings and three steps
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert steps[3].startswith("   3  1")
+    assert "Network: " in out
+    assert "learned so far" in err
+    assert "Traceback" not in err
+
+
+def test_in_a_terminal_the_table_and_the_spinner_share_the_screen(tmp_path: Path) -> None:
+    run("generate", "music-box", "--exact", "-o", "box.csv", cwd=tmp_path)
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [*XORDAL, "learn", "box.csv"],
+        stdout=slave,
+        stderr=slave,
+        cwd=tmp_path,
+        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"},
+    ) as process:
+        os.close(slave)
+        screen = b""
+        while chunk := _read(master):
+            screen += chunk
+        assert process.wait() == 0
+    os.close(master)
+    assert screen.count(b"0.69314718") == 1
+    assert b"music_box - dog, music_box - John, dog - John" in screen
+
+
+def _read(master: int) -> bytes:
+    try:
+        return os.read(master, 65536)
+    except OSError:  # the other end is closed
+        return b""

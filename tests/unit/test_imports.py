@@ -1,0 +1,103 @@
+"""Imports go one way, and starting up costs nothing."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import xordal
+
+ROOT = Path(xordal.__file__).parent
+HEAVY = {"numpy", "numba", "scipy", "sklearn", "pandas", "pyarrow", "networkx", "narwhals"}
+
+# Each part may import itself and what stands in its list, at module level or inside functions.
+BELOW_SEARCH = {"types", "errors", "data", "graph", "counting", "statistics"}
+LIBRARY = BELOW_SEARCH | {"search", "pi", "formats", "learning", "reference"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "types": set(),
+    "errors": set(),
+    "reference": {"types"},
+    "data": {"types", "errors"},
+    "graph": {"types", "errors"},
+    "counting": {"types", "errors", "data", "graph"},
+    "statistics": BELOW_SEARCH,
+    "search": BELOW_SEARCH,
+    "pi": BELOW_SEARCH,
+    "formats": BELOW_SEARCH | {"search", "pi"},
+    "learning": LIBRARY,
+    "cli": LIBRARY,
+    "__init__": LIBRARY,
+    "__main__": {"cli"},
+}
+BACKENDS = {"xordal.counting.cpu_numpy"}
+COMPOSE = {"learning", "cli"}  # may name a backend; everything else above counting knows the protocols only
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[str(path.relative_to(ROOT)) for path in MODULES])
+def test_imports_go_one_way(path: Path) -> None:
+    part = part_of(path)
+    assert part in MAY_IMPORT, f"{part} is new: say in MAY_IMPORT what it may import"
+    for name in imported(path):
+        if name.startswith("xordal."):
+            target = name.split(".")[1]
+            if target in MAY_IMPORT:
+                assert target in MAY_IMPORT[part] | {part}, f"{path} imports {name}"
+            if any(name == backend or name.startswith(f"{backend}.") for backend in BACKENDS):
+                assert part in COMPOSE, f"{path} names the backend {name}"
+
+
+def test_the_reference_uses_the_standard_library_and_types_only() -> None:
+    outside = {name.split(".")[0] for name in imported(ROOT / "reference.py")} - {"__future__", "xordal"}
+    assert outside <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import xordal",
+        "from xordal.cli.app import main; main(['--help'])",
+        "from xordal.cli.app import main; main(['learn', '--help'])",
+        "from xordal.cli.app import main; main(['--version'])",
+    ],
+)
+def test_starting_up_imports_nothing_heavy(program: str) -> None:
+    script = f"""
+import sys
+try:
+    {program}
+except SystemExit as end:
+    assert not end.code, end.code
+print(sorted(set(sys.modules) & {HEAVY!r}), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_public_names_resolve() -> None:
+    for name in xordal.__all__:
+        assert getattr(xordal, name).__name__ == name
+    assert set(xordal.__all__) <= set(dir(xordal))
+    with pytest.raises(AttributeError, match="no_such_name"):
+        xordal.no_such_name  # noqa: B018

@@ -6,11 +6,13 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -155,16 +157,15 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return f"<pre>{escape(chr(10).join(_summary(self.learned_, self.network_)))}</pre>{box}"
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> CategoricalTable:
-        # scikit-learn checks names and number of columns; its check of the values takes seconds on text.
-        shaped = X
-        if isinstance(X, CategoricalTable):
-            shaped = np.empty((X.codes.shape[1], X.n_variables), dtype=np.int8)
-        elif isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 0:
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 0:
             raise DataError(
                 f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
             )
+        if isinstance(X, str | Path):
+            raise DataError(f"A table is wanted here, not a file: read it with xordal.read_table({str(X)!r}).")
         table = read_table(X, weights=sample_weight) if reset else _as_given(X)
-        validate_data(self, shaped, reset=reset, skip_check_array=True)
+        # scikit-learn checks names and number of columns; its check of the values takes seconds on text.
+        validate_data(self, _header(X, table), reset=reset, skip_check_array=True)
         return table
 
     def __sklearn_tags__(self) -> Any:
@@ -172,6 +173,14 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _header(X: Any, table: CategoricalTable) -> Any:
+    """Return what scikit-learn can read names and number of columns from: the input, or an empty frame."""
+    is_known = hasattr(X, "iloc") or not hasattr(X, "__arrow_c_stream__")
+    if is_known and not isinstance(X, Mapping | CategoricalTable) and not hasattr(X, "collect"):
+        return X
+    return pa.table({name: pa.nulls(0) for name in table.names})
 
 
 def _as_given(X: Any) -> CategoricalTable:

@@ -57,7 +57,7 @@ def _as_frame(source: Any) -> Any:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
     except DuplicateError:
-        names = [str(name) for name in source.columns]
+        names = [str(name) for name in getattr(source, "column_names", None) or source.columns]
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(
             f"Column name {twice!r} is used more than once. Give each column its own name."

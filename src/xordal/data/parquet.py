@@ -15,9 +15,9 @@ from xordal.errors import DataError
 def parquet_columns(data: bytes, label: str) -> list[Column]:
     """Return the columns of a Parquet file; a row index that pandas stored with them is left out."""
     try:
-        file = parquet.ParquetFile(pa.BufferReader(data))
-        text = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
-        table = parquet.read_table(pa.BufferReader(data), read_dictionary=text)
+        schema = parquet.read_schema(pa.BufferReader(data))
+        text = [field.name for field in schema if pa.types.is_string(field.type)]
+        table = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=text).read()
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{label}: this is no complete Parquet file ({error}). Write it anew.") from None
     return [

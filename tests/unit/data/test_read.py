@@ -82,7 +82,8 @@ word = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), mi
 @given(st.lists(st.tuples(word, word), min_size=1))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]) -> None:
     path = write(tmp_path_factory.mktemp("random"), csv_text(["x", "y"], rows))
-    table = read_table(path, text=TextFormat(has_header=True, missing=()))
+    form = TextFormat(has_header=True, missing=())
+    table = read_table(path, categorical=["x", "y"], text=form)
     back = [tuple(table.levels[v][code] for v, code in enumerate(row)) for row in table.rows()]
     assert back == rows
 

@@ -25,9 +25,9 @@ SURVEY = {"age": [1, 2, 2, 3], "sex": ["f", "m", "f", "m"], "Freq": [2, 0, 1, 3]
 def test_columns_are_chosen_by_name() -> None:
     assert read_table(SURVEY, columns=["sex", "age"]).names == ("age", "sex")
     assert read_table(SURVEY, exclude=["Freq"]).names == ("age", "sex")
-    with pytest.raises(DataError, match="There is no column 'Sex'; did you mean 'sex'?"):
+    with pytest.raises(DataError, match=r"There is no column 'Sex'; did you mean 'sex'\?"):
         read_table(SURVEY, columns=["Sex"])
-    with pytest.raises(DataError, match="There is no column 'freq'; did you mean 'Freq'?"):
+    with pytest.raises(DataError, match=r"There is no column 'freq'; did you mean 'Freq'\?"):
         read_table(SURVEY, weights="freq")
     with pytest.raises(DataError, match="No column is left"):
         read_table(SURVEY, exclude=list(SURVEY))
@@ -120,7 +120,7 @@ HOLES = {"a": ["x", None, "y", "y"], "b": [1, 2, None, 1], "n": [1, 1, 0, 2]}
 
 
 def test_missing_values_by_policy() -> None:
-    with pytest.raises(DataError, match="Column 'a', row 2: the value is missing.*drop.*level"):
+    with pytest.raises(DataError, match=r"Column 'a', row 2: the value is missing.*drop.*level"):
         read_table(HOLES)
     dropped = read_table(HOLES, missing="drop", exclude=["n"])
     assert dropped.levels == (("x", "y"), (1.0,))

@@ -250,5 +250,5 @@ def test_times_too_fine_for_python_are_text() -> None:
 
 def test_a_text_format_that_makes_no_sense() -> None:
     for wrong in ({"delimiter": ",,"}, {"delimiter": "é"}, {"delimiter": '"'}, {"encoding": "klingon"}):
-        with pytest.raises(ValueError, match="delimiter|encoding"):
+        with pytest.raises(ValueError, match=r"delimiter|encoding"):
             TextFormat(**wrong)  # type: ignore[arg-type]

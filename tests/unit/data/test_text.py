@@ -51,7 +51,7 @@ def test_an_encoding_can_be_given() -> None:
         levels(content)
     with pytest.raises(DataError, match="not ascii text"):
         levels(content, encoding="ascii")
-    with pytest.raises(DataError, match="line 1: there is a NUL byte.*utf-16"):
+    with pytest.raises(DataError, match=r"line 1: there is a NUL byte.*utf-16"):
         levels("a,b\nx,1\n".encode("utf-16-le"))
     assert levels("\ufeffa,b\nx,1\n", encoding="utf8") == (("x",), ("1",))
 

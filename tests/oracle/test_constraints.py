@@ -148,7 +148,7 @@ def test_constraints_that_contradict(
     constraints: dict[str, list[tuple[str, str]]], limits: dict[str, int], told: str
 ) -> None:
     with pytest.raises(SettingsError, match=told):
-        learn(BOX, constraints=Constraints(**constraints), limits=Limits(**limits))  # type: ignore[arg-type]
+        learn(BOX, constraints=Constraints(**constraints), limits=Limits(**limits))
 
 
 def test_settings_that_make_no_sense() -> None:

@@ -47,7 +47,9 @@ BOX = frame(music_box().exact_table())
 
 
 @pytest.mark.filterwarnings("ignore::xordal.errors.DataWarning")  # its data are continuous
-@parametrize_with_checks([MultiLinkSearch(), MultiLinkSearch(max_variables=2, smoothing=0.5)])
+@parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn ships no types
+    [MultiLinkSearch(), MultiLinkSearch(max_variables=2, smoothing=0.5)]
+)
 def test_the_contract_of_scikit_learn(estimator: MultiLinkSearch, check: Callable[[Any], None]) -> None:
     check(estimator)
 

@@ -33,8 +33,8 @@ class Constraints:
     (('age', 'sex'),)
     """
 
-    required: tuple[NamedLink, ...] = ()
-    forbidden: tuple[NamedLink, ...] = ()
+    required: Sequence[NamedLink] = ()
+    forbidden: Sequence[NamedLink] = ()
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):

@@ -133,7 +133,12 @@ def test_any_table_from_any_source(tmp_path_factory: pytest.TempPathFactory, tab
 def test_numbers_and_truth_values_keep_their_type(
     kind: str, table: CategoricalTable, pair: tuple[int, int]
 ) -> None:
-    make: Callable[[int], Any] = {"int": int, "bool": lambda n: bool(n % 2), "float": lambda n: n / 2}[kind]
+    kinds: dict[str, Callable[[int], Any]] = {
+        "int": int,
+        "bool": lambda n: bool(n % 2),
+        "float": lambda n: n / 2,
+    }
+    make = kinds[kind]
     columns = {
         n: [make(pair[0] + code) for code in c] for n, c in zip(table.names, table.codes.tolist(), strict=True)
     }
@@ -215,7 +220,7 @@ def test_names_come_from_the_source_or_are_numbered() -> None:
         (pd.DataFrame({"a": [1, None], "b": [1, 2]}), "Column 'a', row 2: the value is missing"),
         (pl.DataFrame({"a": [1.0, float("nan")]}), "Column 'a', row 2: the value is missing"),
         (
-            np.ma.masked_array([[1, 2], [3, 4]], mask=[[0, 0], [0, 1]]),
+            np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, False], [False, True]]),
             "Column 'x1', row 2: the value is missing",
         ),
         (object(), "object is no table"),

@@ -32,6 +32,19 @@ def ordered_levels(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
     return tuple(sorted(distinct, key=lambda value: (type(value).__name__, str(value))))
 
 
+def unused(label: str, levels: Sequence[Hashable]) -> str:
+    """Return a label for a new level, in brackets as often as it takes to be none of the others.
+
+    Examples
+    --------
+    >>> unused("(other)", ["a"]), unused("(other)", ["(other)"])
+    ('(other)', '((other))')
+    """
+    while label in levels:
+        label = f"({label})"
+    return label
+
+
 def as_number(value: Hashable) -> float | None:
     """Return a value as a number to sort by or to bin; None for what is no finite number.
 

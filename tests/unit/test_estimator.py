@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from xordal import (
     CategoricalTable,
@@ -46,10 +46,15 @@ def frame(table: CategoricalTable) -> pd.DataFrame:
 BOX = frame(music_box().exact_table())
 
 
+CHECKS = [
+    pytest.param(estimator, check, id=f"{estimator}-{check.func.__name__}")
+    for candidate in (MultiLinkSearch(), MultiLinkSearch(max_variables=2, smoothing=0.5))
+    for estimator, check in estimator_checks_generator(candidate)
+]
+
+
 @pytest.mark.filterwarnings("ignore::xordal.errors.DataWarning")  # its data are continuous
-@parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn ships no types
-    [MultiLinkSearch(), MultiLinkSearch(max_variables=2, smoothing=0.5)]
-)
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_the_contract_of_scikit_learn(estimator: MultiLinkSearch, check: Callable[[Any], None]) -> None:
     check(estimator)
 

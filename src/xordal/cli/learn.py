@@ -34,7 +34,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
     *,
     max_links: Annotated[
         int | None,
-        typer.Option("-k", "--max-links", min=1, help="Links to look ahead (the paper's k).  [default: 3]"),
+        typer.Option(
+            "-k", "--max-links", min=1, help="Links to look ahead (the paper's k); 3 if neither is given."
+        ),
     ] = None,
     max_variables: Annotated[
         int | None,

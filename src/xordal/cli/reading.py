@@ -86,7 +86,7 @@ Missing = Annotated[
 MissingTokens = Annotated[
     list[str] | None,
     typer.Option(
-        help="What stands for a missing value, beside an empty cell; NA, NaN, NULL, ? and the like if not given.",
+        help="What stands for a missing value beside an empty cell; NA, NaN, ? and the like if not given.",
         metavar="A,B",
         rich_help_panel=PANEL,
     ),

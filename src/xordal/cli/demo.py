@@ -52,7 +52,7 @@ def demo(
     from xordal.pi.zoo import music_box
     from xordal.statistics.criterion import EntropyDecrement
 
-    joint = music_box()
+    joint = music_box().joint
     table = joint.exact_table() if rows is None else joint.sample_table(rows, seed)
     kind = "in the model's exact proportions" if rows is None else f"drawn at random, seed {seed}"
     with screen.watching(quiet=False) as (console, tell):

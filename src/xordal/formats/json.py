@@ -5,7 +5,7 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 
 from __future__ import annotations
 
-from xordal.types import Learned, LinkSet, TraceEntry
+from xordal.types import Learned, LinkSet, Submodel, TraceEntry, members
 
 Json = dict[str, object]
 
@@ -24,6 +24,8 @@ def to_json(learned: Learned) -> Json:
     return {
         "variables": list(learned.variables),
         "links": _named(learned, learned.links),
+        "colored_links": _named(learned, learned.colored_links),
+        "submodels": [_submodel(learned, submodel) for submodel in learned.submodels],
         "cliques": [list(learned.names(clique)) for clique in learned.cliques],
         "trace": [_entry(learned, entry) for entry in learned.trace],
         "graphs_tested": run.graphs_tested,
@@ -38,6 +40,17 @@ def to_json(learned: Learned) -> Json:
 
 def _named(learned: Learned, links: LinkSet) -> list[list[str]]:
     return [list(learned.names(link)) for link in links]
+
+
+def _submodel(learned: Learned, submodel: Submodel) -> Json:
+    context = {"context": list(learned.names(members(submodel.context)))} if submodel.context else {}
+    return {
+        "variables": list(learned.names(members(submodel.variables))),
+        "partition": [list(learned.names(members(block))) for block in submodel.partition],
+        "kind": submodel.kind,
+        **context,
+        "total_correlation": submodel.total_correlation,
+    }
 
 
 def _entry(learned: Learned, entry: TraceEntry) -> Json:

@@ -27,7 +27,7 @@ class Problem:
     oracle: EntropyOracle
     criterion: Criterion
     n_levels: tuple[int, ...]
-    n_rows: int
+    n_rows: int | None
     max_variables: int | None = None
 
 

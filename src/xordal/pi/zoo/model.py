@@ -6,9 +6,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from xordal.errors import SettingsError
 from xordal.graph.chordal import ChordalGraph
 from xordal.pi.colored import ColoredIMap, colored_imap
 from xordal.pi.joint import Joint
+
+MOST_CELLS = 2**20
+"""Cells of the largest joint a family builds: twenty binary variables."""
+
+
+def check_size(n_cells: int) -> None:
+    """Refuse a model whose joint would not fit, before it is built."""
+    if n_cells > MOST_CELLS:
+        raise SettingsError(
+            f"A model can have at most {MOST_CELLS:,} states, not {n_cells:,}: use fewer variables."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from xordal.errors import SettingsError
 from xordal.pi.joint import Joint
-from xordal.pi.zoo.model import Model
+from xordal.pi.zoo.model import Model, check_size
 
 Gates = dict[str, list[str]]
 """Output of each gate -> its inputs; every name that is no output is a source."""
@@ -30,6 +30,7 @@ def embedded(*, variables: int = 10, depth: int = 3, noise: Fraction = Fraction(
         raise SettingsError(f"variables must be at least 3, not {variables}.")
     if not 0 <= noise < Fraction(1, 2):
         raise SettingsError(f"noise must be at least 0 and below 1/2, not {noise}.")
+    check_size(2**variables)
     generator = np.random.default_rng(seed)
     gates = _random_tree(variables, depth, generator)
     sources = [name for name in _names(gates) if name not in gates]
@@ -47,6 +48,7 @@ def ring(*, gates: int = 4, noise: Fraction = Fraction(1, 20)) -> Model:
     """
     if gates < 3:
         raise SettingsError(f"gates must be at least 3, not {gates}.")
+    check_size(4**gates)
     inputs = [f"s{place}" for place in range(1, gates + 1)]
     wiring = {f"e{place + 1}": [inputs[place], inputs[(place + 1) % gates]] for place in range(gates)}
     fan = [(inputs[0], inputs[place], inputs[place + 1]) for place in range(1, gates - 1)]

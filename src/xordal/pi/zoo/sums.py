@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
 from xordal.pi.joint import Joint, State
-from xordal.pi.zoo.model import Model
+from xordal.pi.zoo.model import Model, check_size
 
 
 def parity(*, variables: int = 4, noise: Fraction = Fraction(1, 20)) -> Model:
@@ -26,7 +26,10 @@ def modulus(*, variables: int = 3, levels: int = 3, noise: Fraction = Fraction(0
     """Uniform values and their sum y modulo the levels, wrong with the chance of the noise: a full PI model."""
     _at_least("variables", variables, 3)
     _at_least("levels", levels, 2)
-    _between("noise", noise, 0, Fraction(levels - 1, levels))
+    largest = Fraction(levels - 1, levels)  # at which the sum says nothing of its terms
+    if not 0 <= noise < largest:
+        raise SettingsError(f"noise must be at least 0 and below {largest}, not {noise}.")
+    check_size(levels**variables)
     names = [*(f"x{place}" for place in range(1, variables)), "y"]
     states = {}
     for values in product(range(levels), repeat=variables):
@@ -49,7 +52,8 @@ def partial_pi(*, blocks: str = "2+1", levels: int = 2, strength: float = 0.5, s
     """Random dependent blocks, independent of each other pair by pair, and a random interaction of all."""
     sizes = _sizes(blocks)
     _at_least("levels", levels, 2)
-    _between("strength", strength, 0, 1)
+    _check_strength(strength)
+    check_size(levels ** sum(sizes))
     generator = np.random.default_rng(seed)
     joint: NDArray[np.float64] = np.ones(())
     for size in sizes:
@@ -60,7 +64,7 @@ def partial_pi(*, blocks: str = "2+1", levels: int = 2, strength: float = 0.5, s
         for block, size in enumerate(sizes)
         for place in range(size)
     ]
-    mixed = joint + strength * _interaction(joint, generator)
+    mixed = np.maximum(joint + strength * _interaction(joint, generator), 0.0)  # rounding at full strength
     return Model.of_cliques(Joint.from_array(names, mixed), [names])
 
 
@@ -70,7 +74,7 @@ def conditional_pi(*, strength: float = 0.5) -> Model:
     No subset is a PI submodel: the smallest case on which Theorem 5 is silent because its submodels have no
     context.
     """
-    _between("strength", strength, 0, 1)
+    _check_strength(strength)
     chances = {0: (0.3, 0.4, 0.35), 1: (0.7, 0.6, 0.75)}
     sign = np.fromfunction(lambda x, y, z: (-1.0) ** (x + y + z), (2, 2, 2))
     given = []
@@ -89,8 +93,9 @@ def epistasis(*, minor: Fraction = Fraction(2, 5), strength: Fraction = Fraction
     Genotypes are in Hardy-Weinberg proportions with the given frequency of the minor allele. The risk is 1/2
     plus strength/2 times u(first) u(second), where u has mean zero over the genotypes.
     """
-    _between("minor", minor, Fraction(1, 100), Fraction(1, 2))
-    _between("strength", strength, 0, 1)
+    if not 0 < minor <= Fraction(1, 2):
+        raise SettingsError(f"minor must be above 0 and at most 1/2, not {minor}.")
+    _check_strength(strength)
     share = [(1 - minor) ** 2, 2 * minor * (1 - minor), minor**2]
     u = [share[1], -(share[0] + share[2]), share[1]]  # mean zero: heterozygotes against both homozygotes
     largest = max(abs(value) for value in u) ** 2
@@ -129,6 +134,6 @@ def _at_least(name: str, value: int, least: int) -> None:
         raise SettingsError(f"{name} must be at least {least}, not {value}.")
 
 
-def _between(name: str, value: float | Fraction, low: float | Fraction, high: float | Fraction) -> None:
-    if not low <= value <= high:
-        raise SettingsError(f"{name} must be between {low} and {high}, not {value}.")
+def _check_strength(strength: float | Fraction) -> None:
+    if not 0 < strength <= 1:
+        raise SettingsError(f"strength must be above 0 and at most 1, not {strength}.")

@@ -131,7 +131,7 @@ def joints(draw: st.DrawFn, max_variables: int = 5) -> Joint:
     kinds: list[tuple[list[int], Callable[[Iterable[int]], int], Fraction]] = []
     for v in range(n):
         parents = draw(st.lists(st.integers(0, v - 1), unique=True, max_size=3)) if v else []
-        rule = draw(st.sampled_from([sum, sum, sum, min])) if parents else sum
+        rule: Callable[[Iterable[int]], int] = min if draw(st.integers(0, 3)) == 0 else sum
         kinds.append((parents, rule, draw(noises) if parents else draw(coin)))
     states = {}
     for values in product((0, 1), repeat=n):

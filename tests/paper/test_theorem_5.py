@@ -1,4 +1,4 @@
-"""Theorem 5: where it holds ML(k) on the exact joint returns an I-map; and the three cases it is silent about."""
+"""Theorem 5: where it holds, ML(k) on the exact joint returns an I-map; and where it is silent."""
 
 from __future__ import annotations
 

@@ -147,10 +147,14 @@ def print_network(console: Console, learned: Learned) -> None:
             console.print(Text("  { " + ", ".join(map(shown, learned.names(clique))) + " }"))
         if alone:
             console.print(Text("  on their own: " + ", ".join(map(shown, learned.names(alone)))))
+        _print_submodels(console, learned)
         single = single_link_part(learned.trace)
         if missed := len(learned.links) - len(single):
             console.print(
-                Text(f"\nA single-link search, as common learners do, would have missed {missed} of these:")
+                Text(
+                    f"\nA single-link search, as common learners do, would have missed "
+                    f"{missed} of the {counted(len(learned.links), 'link')}:"
+                )
             )
             found = links_text(learned.variables, single) if single else "nothing"
             console.print(Text(f"  it finds {found}, and stops."))
@@ -160,6 +164,25 @@ def print_network(console: Console, learned: Learned) -> None:
         f"{counted(run.candidates_scored, 'candidate')} scored, {learned.seconds:.2f} s"
     )
     console.print(Text(work, style="dim"))
+
+
+def _print_submodels(console: Console, learned: Learned) -> None:
+    from xordal.types import members
+
+    if not learned.submodels:
+        return
+    console.print(
+        Text("\nHidden groups: the parts between bars look independent pair by pair, and are not together")
+    )
+    for submodel in learned.submodels:
+        blocks = (" ".join(map(shown, learned.names(members(block)))) for block in submodel.partition)
+        given = (
+            f", given {' '.join(map(shown, learned.names(members(submodel.context))))}"
+            if submodel.context
+            else ""
+        )
+        told = f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({submodel.kind}{given})"
+        console.print(Text(told))
 
 
 def _print_nothing_found(console: Console, learned: Learned) -> None:

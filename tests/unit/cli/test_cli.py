@@ -53,7 +53,7 @@ def test_learn_prints_the_steps_and_what_single_links_miss(tmp_path: Path) -> No
     done = run("learn", "t.csv", "-k", "2", "--delta-h", "0.001", cwd=tmp_path)
     assert "t.csv: 100 rows, 4 columns" in done.stderr
     assert "0.01392325" in done.stdout
-    assert "would have missed 5 of these" in done.stdout
+    assert "would have missed 5 of the 6 links" in done.stdout
 
 
 def test_quiet_prints_the_links_alone(tmp_path: Path) -> None:

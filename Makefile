@@ -16,6 +16,7 @@ help:  ## list the targets
 
 demo: $(VENV)/.installed  ## set up and learn the paper's music box
 	@$(BIN)/xordal demo
+	@echo; echo "The command is $(BIN)/xordal; '. $(BIN)/activate' puts it on your path."
 
 test: $(VENV)/.installed-dev  ## set up and run all tests
 	$(BIN)/python -m pytest -n auto

@@ -86,16 +86,17 @@ def learn(
     started = perf_counter()
 
     def finish(run: SearchRun) -> Learned:
-        return _learned(known, run, plan, perf_counter() - started)
+        return _learned(known, run, plan, started)
 
     if engine == "reference":
         return finish(_reference(source, plan, on_entry))
     problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, max_variables)
     search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
     try:
-        return finish(search.run())
+        run = search.run()
     except KeyboardInterrupt:
         raise Interrupted(finish(search.so_far())) from None
+    return finish(run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ def _reference(
     )
 
 
-def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Learned:
+def _learned(known: _Known, run: SearchRun, plan: _Plan, started: float) -> Learned:
     links = links_after(run.trace)
     graph = ChordalGraph.empty(len(known.variables)).add(links)
     colored = _colored(known, graph, plan.criterion)
@@ -183,7 +184,7 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
         run=run,
         settings=plan.to_json(),
         n_rows=known.n_rows,
-        seconds=seconds,
+        seconds=perf_counter() - started,
     )
 
 

@@ -203,9 +203,10 @@ class Learned:
         """The learned link sets in order."""
         return self.run.trace
 
-    def names(self, variables: Iterable[int]) -> tuple[str, ...]:
-        """Return the column names of some variables."""
-        return tuple(self.variables[v] for v in variables)
+    def names(self, variables: Iterable[int] | VarSet) -> tuple[str, ...]:
+        """Return the column names of some variables, given by their numbers or as a set."""
+        numbers = members(variables) if isinstance(variables, int) else variables
+        return tuple(self.variables[v] for v in numbers)
 
 
 def links_after(trace: Iterable[TraceEntry]) -> LinkSet:

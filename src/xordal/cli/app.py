@@ -23,6 +23,7 @@ app = typer.Typer(
     "and learn the decomposable Markov network around them.",
     epilog="Start with: xordal demo",
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # paragraphs are wrapped to the terminal
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

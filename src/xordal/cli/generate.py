@@ -12,7 +12,10 @@ def generate(
     model: Annotated[
         str | None, typer.Argument(help="A model such as music-box or parity; --list shows them all.")
     ] = None,
-    rows: Annotated[int, typer.Option("-n", "--rows", min=1, help="Random rows to draw.")] = 2000,
+    rows: Annotated[
+        int | None,
+        typer.Option("-n", "--rows", min=1, show_default="2000", help="Random rows to draw."),
+    ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Write the smallest table in exact proportions instead.")
     ] = False,
@@ -43,8 +46,10 @@ def generate(
         return
     if model is None:
         raise typer.BadParameter(f"name a model: {', '.join(FAMILIES)}.")
+    if exact and rows is not None:
+        raise typer.BadParameter("--exact writes the smallest exact table; leave -n out.")
     joint = build(model, _named(parameters or [])).joint
-    drawn = list(joint.exact_rows() if exact else joint.sample_rows(rows, seed))
+    drawn = list(joint.exact_rows() if exact else joint.sample_rows(rows or 2000, seed))
     text = csv_text(joint.variables, drawn)
     if to is None:
         typer.echo(text, nl=False)

@@ -34,7 +34,7 @@ def learn(
     ],
     max_links: Annotated[
         int | None,
-        typer.Option("-k", "--max-links", min=1, help="Links to look ahead (the paper's k).  [default: 3]"),
+        typer.Option("-k", "--max-links", min=1, show_default="3", help="Links to look ahead (the paper's k)."),
     ] = None,
     max_variables: Annotated[
         int | None,
@@ -80,6 +80,7 @@ def learn(
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
+    criterion = EntropyDecrement(delta_h)
     table = read_csv(data)
     is_plain = not as_json and not quiet
     interrupted = False
@@ -100,7 +101,7 @@ def learn(
                 table,
                 max_links=max_links,
                 max_variables=max_variables,
-                criterion=EntropyDecrement(delta_h),
+                criterion=criterion,
                 schedule=schedule.value,
                 engine=engine.value,
                 on_entry=rows.add if is_plain else lambda entry: None,
@@ -108,6 +109,11 @@ def learn(
             )
         except Interrupted as stop:
             learned, interrupted = stop.learned, True
+        except KeyboardInterrupt:
+            screen.notes().print(
+                "Interrupted. The reference engine keeps no partial network; the fast one does."
+            )
+            raise typer.Exit(130) from None
     _print_result(learned, as_json, quiet)
     if interrupted:
         screen.notes().print("Interrupted: this is the network learned so far.")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xordal.search.driver import Progress as SearchProgress
     from xordal.types import Learned, LinkSet, TraceEntry
 
+_MOST_GROUPS = 20
 _WIDE = 160  # columns where nobody looks: a pipe or a file need not be wrapped
 
 
@@ -167,32 +168,33 @@ def print_network(console: Console, learned: Learned) -> None:
 
 
 def _print_submodels(console: Console, learned: Learned) -> None:
-    from xordal.types import members
-
+    """Print the PI submodels, the strongest of many only."""
     if not learned.submodels:
         return
+    shown_models = learned.submodels
+    if len(shown_models) > _MOST_GROUPS:
+        strongest = sorted(learned.submodels, key=lambda submodel: -submodel.total_correlation)
+        shown_models = tuple(strongest[:_MOST_GROUPS])
     console.print(
-        Text("\nHidden groups: the parts between bars look independent pair by pair, and are not together")
+        Text("\nHidden groups: parts between bars look independent pair by pair, and are not together")
     )
-    for submodel in learned.submodels:
-        blocks = (" ".join(map(shown, learned.names(members(block)))) for block in submodel.partition)
-        given = (
-            f", given {' '.join(map(shown, learned.names(members(submodel.context))))}"
-            if submodel.context
-            else ""
-        )
-        told = f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({submodel.kind}{given})"
+    for submodel in shown_models:
+        blocks = (" ".join(map(shown, learned.names(block))) for block in submodel.partition)
+        given = " ".join(map(shown, learned.names(submodel.context)))
+        kind = f"{submodel.kind}, given {given}" if submodel.context else submodel.kind
+        told = f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({kind})"
         console.print(Text(told))
+    if left := len(learned.submodels) - len(shown_models):
+        console.print(Text(f"  and {counted(left, 'weaker group')}; --json lists them all"))
 
 
 def _print_nothing_found(console: Console, learned: Learned) -> None:
-    criterion = learned.settings["criterion"]
-    assert isinstance(criterion, dict)
-    reach = counted(int(str(learned.settings["max_links"])), "link")
-    console.print(
-        Text(
-            f"No links found: nothing up to {reach} at a time lowers the entropy by more than "
-            f"{criterion['delta_h']} nats, the smallest effect these settings can show.\n"
-            "Weaker effects need a smaller --delta-h, larger hidden groups a larger -k."
-        )
-    )
+    settings = learned.settings
+    single = settings["schedule"] == "single"
+    reach = "single link" if single else f"set of up to {settings['max_links']} links"
+    effect, advice = "that the criterion accepts", "Weaker effects need a looser criterion"
+    if isinstance(criterion := settings["criterion"], dict) and "delta_h" in criterion:
+        effect = f"gains more than {criterion['delta_h']} nats, the smallest effect this run can show"
+        advice = "Weaker effects need a smaller --delta-h"
+    larger = "another --schedule" if single else "a larger -m" if "max_variables" in settings else "a larger -k"
+    console.print(Text(f"No links found: no {reach} {effect}.\n{advice}, larger hidden groups {larger}."))

@@ -5,7 +5,7 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 
 from __future__ import annotations
 
-from xordal.types import Learned, LinkSet, Submodel, TraceEntry, members
+from xordal.types import Learned, LinkSet, Submodel, TraceEntry
 
 Json = dict[str, object]
 
@@ -43,10 +43,10 @@ def _named(learned: Learned, links: LinkSet) -> list[list[str]]:
 
 
 def _submodel(learned: Learned, submodel: Submodel) -> Json:
-    context = {"context": list(learned.names(members(submodel.context)))} if submodel.context else {}
+    context = {"context": list(learned.names(submodel.context))} if submodel.context else {}
     return {
-        "variables": list(learned.names(members(submodel.variables))),
-        "partition": [list(learned.names(members(block))) for block in submodel.partition],
+        "variables": list(learned.names(submodel.variables)),
+        "partition": [list(learned.names(block)) for block in submodel.partition],
         "kind": submodel.kind,
         **context,
         "total_correlation": submodel.total_correlation,
@@ -61,7 +61,7 @@ def _entry(learned: Learned, entry: TraceEntry) -> Json:
         "action": entry.action,
         "lookahead": entry.lookahead,
         "links": _named(learned, entry.links),
-        "fill_in": _named(learned, entry.fill_in),
+        **({"fill_in": _named(learned, entry.fill_in)} if entry.fill_in else {}),
         "gain": entry.gain,
         "dof": entry.dof,
         **significance,

@@ -7,7 +7,7 @@ graph is checked to be a minimal I-map, and the submodels that count are those i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
+from math import comb, fsum
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.errors import DataError
@@ -18,8 +18,8 @@ from xordal.pi.definitions import conditional_pi_submodels, pi_submodels
 from xordal.pi.independence import Independence
 from xordal.types import Link, LinkSet, Submodel, VarSet
 
-LARGEST_SUBMODEL = 8
-"""In cliques of more variables only submodels of up to this many are looked for."""
+MOST_SETS = 2000
+"""Sets to look at in one clique: all of a clique of ten, the smaller ones of a larger clique."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,31 @@ def color(judge: Independence, graph: ChordalGraph) -> ColoredIMap:
     domain = VarSet((1 << graph.n_vertices) - 1)
     submodels: dict[tuple[VarSet, VarSet], Submodel] = {}
     for clique in maximal_cliques(graph):
-        marginal = pi_submodels(judge, domain, clique, LARGEST_SUBMODEL)
-        conditional = conditional_pi_submodels(judge, clique, LARGEST_SUBMODEL)
+        size = clique.bit_count()
+        marginal = pi_submodels(judge, domain, clique, largest_size(size, MOST_SETS))
+        # every set is asked with every context: a tenth of the sets takes about as long
+        conditional = conditional_pi_submodels(judge, clique, largest_size(size, MOST_SETS // 10))
         for submodel in (*marginal, *conditional):
             submodels.setdefault((submodel.variables, submodel.context), submodel)
     coloring = [submodel for submodel in submodels.values() if submodel.kind != "conditional"]
     colored = sorted({link for submodel in coloring for link in submodel.colored_links()})
     ordered = sorted(submodels.values(), key=lambda s: (s.variables.bit_count(), s.kind, s.variables))
     return ColoredIMap(graph, tuple(ordered), tuple(colored))
+
+
+def largest_size(n_variables: int, most_sets: int) -> int:
+    """Return up to which size all subsets of some variables can be looked at, three at the least.
+
+    Examples
+    --------
+    >>> largest_size(10, MOST_SETS), largest_size(16, MOST_SETS)
+    (10, 3)
+    """
+    size, n_sets = 3, comb(n_variables, 3)
+    while size < n_variables and n_sets + comb(n_variables, size + 1) <= most_sets:
+        size += 1
+        n_sets += comb(n_variables, size)
+    return size
 
 
 def excess_entropy(oracle: EntropyOracle, graph: ChordalGraph) -> float:

@@ -11,39 +11,58 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from xordal.data.read import read_csv
+    from xordal.data.dialect import TextFormat
+    from xordal.data.discretise import Bins
+    from xordal.data.read import read_table
     from xordal.data.table import CategoricalTable
-    from xordal.errors import DataError, SettingsError, XordalError
+    from xordal.errors import DataError, DataWarning, SettingsError, XordalError
+    from xordal.estimator import MultiLinkSearch
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
+    from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.search.constraints import Constraints, Limits
     from xordal.statistics.criterion import EntropyDecrement
     from xordal.types import Learned, TraceEntry
 
 _HOME = {
+    "Bins": "xordal.data.discretise",
     "CategoricalTable": "xordal.data.table",
+    "Constraints": "xordal.search.constraints",
     "DataError": "xordal.errors",
+    "DataWarning": "xordal.errors",
+    "DecomposableMarkovNetwork": "xordal.model.network",
     "EntropyDecrement": "xordal.statistics.criterion",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
+    "Limits": "xordal.search.constraints",
+    "MultiLinkSearch": "xordal.estimator",
     "SettingsError": "xordal.errors",
+    "TextFormat": "xordal.data.dialect",
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
     "learn": "xordal.learning",
-    "read_csv": "xordal.data.read",
+    "read_table": "xordal.data.read",
     "to_networkx": "xordal.formats.networkx",
 }
 
 __all__ = [
+    "Bins",
     "CategoricalTable",
+    "Constraints",
     "DataError",
+    "DataWarning",
+    "DecomposableMarkovNetwork",
     "EntropyDecrement",
     "Interrupted",
     "Learned",
+    "Limits",
+    "MultiLinkSearch",
     "SettingsError",
+    "TextFormat",
     "TraceEntry",
     "XordalError",
     "learn",
-    "read_csv",
+    "read_table",
     "to_networkx",
 ]
 

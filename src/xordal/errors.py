@@ -10,8 +10,12 @@ class XordalError(Exception):
     """Base of every error a user can mend; the command line prints its message and exits with 1."""
 
 
-class DataError(XordalError):
+class DataError(XordalError, ValueError):
     """A table that cannot be used as it is: names the file, column, row or value."""
+
+
+class DataWarning(UserWarning):
+    """A table that can be used and probably should not be as it is: names the column and what to do."""
 
 
 class SettingsError(XordalError, ValueError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import comb
 from time import perf_counter
 from typing import Literal, get_args
@@ -15,9 +15,11 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
+from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.pi.colored import ColoredIMap, color
 from xordal.pi.independence import EXACT, Independence
 from xordal.pi.joint import Joint
+from xordal.search.constraints import FREE, Constraints, Limits, rules
 from xordal.search.driver import Progress, Search
 from xordal.search.lookahead import Problem
 from xordal.search.schedule import Schedule
@@ -35,7 +37,7 @@ class Interrupted(KeyboardInterrupt):
         self.learned = learned
 
 
-def learn(
+def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a default
     source: CategoricalTable | Joint,
     *,
     max_links: int | None = None,
@@ -43,6 +45,8 @@ def learn(
     criterion: Criterion | None = None,
     schedule: ScheduleName = "printed",
     engine: EngineName = "fast",
+    constraints: Constraints | None = None,
+    limits: Limits | None = None,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Learned:
@@ -64,6 +68,10 @@ def learn(
         (no backtracking) or ``"single"`` (single links only).
     engine
         ``"fast"``, or ``"reference"``: the paper line by line, slow, the specification of the other.
+    constraints
+        Links that must or must not be learned; required ones come first in the trace, with lookahead 0.
+    limits
+        Largest clique and longest time; a search that runs out of time returns what it has learned.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
 
@@ -81,16 +89,19 @@ def learn(
     >>> [learned.names(link) for link in learned.links]
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
-    plan = _Plan.of(max_links, max_variables, criterion, schedule, engine)
+    plan = _Plan.of(max_links, max_variables, criterion, schedule, engine, constraints, limits)
     known = _Known.of(source)
+    ruled = rules(known.variables, plan.constraints, plan.limits)
     started = perf_counter()
 
     def finish(run: SearchRun) -> Learned:
         return _learned(known, run, plan, started)
 
     if engine == "reference":
+        if ruled != FREE:
+            raise SettingsError("The reference engine knows no constraints and no limits.")
         return finish(_reference(source, plan, on_entry))
-    problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, max_variables)
+    problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, max_variables, ruled)
     search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
     try:
         run = search.run()
@@ -116,6 +127,17 @@ class _Known:
         return cls(source.names, source.n_levels, source.n_rows, oracle)
 
 
+def fit_network(
+    table: CategoricalTable, learned: Learned, *, prior_rows: float = 1.0
+) -> DecomposableMarkovNetwork:
+    """Return the network of a learned graph, its clique tables estimated from a table.
+
+    ``prior_rows`` is the equivalent sample size of the smoothing (:mod:`xordal.model.parameters`).
+    """
+    graph = ChordalGraph.empty(table.n_variables).add(learned.links)
+    return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=prior_rows)
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """Checked settings of one run."""
@@ -124,6 +146,8 @@ class _Plan:
     max_variables: int | None
     criterion: Criterion
     engine: EngineName
+    constraints: Constraints
+    limits: Limits
 
     @classmethod
     def of(
@@ -133,6 +157,8 @@ class _Plan:
         criterion: Criterion | None,
         schedule: ScheduleName,
         engine: EngineName,
+        constraints: Constraints | None,
+        limits: Limits | None,
     ) -> _Plan:
         if max_links is not None and max_variables is not None:
             raise SettingsError("Give max_links (k) or max_variables (m), not both.")
@@ -142,7 +168,14 @@ class _Plan:
             raise SettingsError(f"Unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
         if max_links is None:
             max_links = 3 if max_variables is None else comb(max_variables, 2)
-        return cls(Schedule(schedule, max_links), max_variables, criterion or EntropyDecrement(), engine)
+        return cls(
+            Schedule(schedule, max_links),
+            max_variables,
+            criterion or EntropyDecrement(),
+            engine,
+            constraints or Constraints(),
+            limits or Limits(),
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return the settings as they are reported."""
@@ -153,6 +186,8 @@ class _Plan:
             **bound,
             "schedule": self.schedule.name,
             "engine": self.engine,
+            **{name: value for name, value in asdict(self.constraints).items() if value},
+            **{name: value for name, value in asdict(self.limits).items() if value is not None},
         }
 
 

@@ -67,7 +67,7 @@ class TraceEntry:
     action
         Whether the links were added or removed.
     lookahead
-        How many links the pass looked ahead (the paper's ``i``).
+        How many links the pass looked ahead (the paper's ``i``); 0 for links that were required.
     links
         The learned link set.
     gain
@@ -169,7 +169,7 @@ class SearchRun:
     sets_scanned
         Sets the engine looked at to find them (variable sets; link sets in the reference engine).
     is_complete
-        False when the search was interrupted; the trace is then what it had learned.
+        False when the search was interrupted or ran out of time; the trace is then what it had learned.
     """
 
     trace: Trace

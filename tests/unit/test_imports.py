@@ -8,16 +8,20 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
 import xordal
+from xordal.data.write import csv_text
 
 ROOT = Path(xordal.__file__).parent
-HEAVY = {"numpy", "numba", "scipy", "sklearn", "pandas", "pyarrow", "networkx", "narwhals"}
+SLOW = {"numba", "scipy", "sklearn", "pandas", "polars", "networkx"}
+HEAVY = SLOW | {"numpy", "pyarrow", "narwhals"}
 
 # Each part may import itself and what stands in its list, at module level or inside functions.
 BELOW_SEARCH = {"types", "errors", "data", "graph", "counting", "statistics"}
-LIBRARY = BELOW_SEARCH | {"search", "pi", "formats", "learning", "reference"}
+LIBRARY = BELOW_SEARCH | {"search", "model", "pi", "formats", "learning", "reference"}
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
@@ -27,11 +31,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "counting": {"types", "errors", "data", "graph"},
     "statistics": BELOW_SEARCH,
     "search": BELOW_SEARCH,
+    "model": BELOW_SEARCH,
     "pi": BELOW_SEARCH,
-    "formats": BELOW_SEARCH | {"search", "pi"},
+    "formats": BELOW_SEARCH | {"search", "model", "pi"},
     "learning": LIBRARY,
-    "cli": LIBRARY,
-    "__init__": LIBRARY,
+    "estimator": LIBRARY,
+    "cli": LIBRARY,  # not the estimator: it brings scikit-learn, which takes seconds to import
+    "__init__": LIBRARY | {"estimator"},
     "__main__": {"cli"},
 }
 BACKENDS = {"xordal.counting.cpu_numpy"}
@@ -83,16 +89,30 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
     ],
 )
 def test_starting_up_imports_nothing_heavy(program: str) -> None:
+    assert imported_by(program, HEAVY) == "[]"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_learning_from_a_file_imports_nothing_slow(tmp_path: Path, name: str) -> None:
+    table = pa.table({"a": ["x", "y"] * 5, "b": ["u", "v"] * 5})
+    pq.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text(csv_text(table.column_names, zip(*table.to_pydict().values(), strict=True)))
+    program = f"from xordal.cli.app import main; main(['learn', {str(tmp_path / name)!r}, '--json'])"
+    assert imported_by(program, SLOW) == "[]"
+
+
+def imported_by(program: str, modules: set[str]) -> str:
+    """Run a program in a new process and return which of the modules it imported, as text."""
     script = f"""
 import sys
 try:
     {program}
 except SystemExit as end:
     assert not end.code, end.code
-print(sorted(set(sys.modules) & {HEAVY!r}), file=sys.stderr)
+print(sorted(set(sys.modules) & {modules!r}), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]"
+    return done.stderr.strip()
 
 
 def test_public_names_resolve() -> None:

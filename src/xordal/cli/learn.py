@@ -1,12 +1,13 @@
-"""``xordal learn``: a CSV file in, a network out."""
+"""``xordal learn``: a table in, a network out."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from xordal.cli import reading
 
 if TYPE_CHECKING:
     from xordal.types import Learned
@@ -28,10 +29,9 @@ class EngineChoice(StrEnum):
     reference = "reference"
 
 
-def learn(
-    data: Annotated[
-        Path, typer.Argument(help="CSV file; its first line names the columns.", metavar="DATA.csv")
-    ],
+def learn(  # noqa: PLR0913 - one parameter per option
+    data: reading.Data,
+    *,
     max_links: Annotated[
         int | None,
         typer.Option("-k", "--max-links", min=1, show_default="3", help="Links to look ahead (the paper's k)."),
@@ -58,44 +58,80 @@ def learn(
     engine: Annotated[
         EngineChoice, typer.Option(help="fast, or reference: the paper line by line, slow.")
     ] = EngineChoice.fast,
+    time_limit: Annotated[
+        str | None,
+        typer.Option(help="Stop after this time and keep what was learned: 90, 90s, 5m or 1h.", metavar="TIME"),
+    ] = None,
+    weights: reading.Weights = None,
+    columns: reading.Columns = None,
+    exclude: reading.Exclude = None,
+    categorical: reading.Categorical = None,
+    bins: reading.BinCount = None,
+    bin_by: reading.BinBy = reading.BinByChoice.quantile,
+    merge_rare: reading.MergeRare = 0,
+    missing: reading.Missing = reading.MissingChoice.error,
+    missing_tokens: reading.MissingTokens = None,
+    delimiter: reading.Delimiter = None,
+    header: reading.Header = None,
+    encoding: reading.Encoding = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the links only, one a line, and no progress.")
     ] = False,
 ) -> None:
-    """Learn a network from a CSV file, hidden groups included.
+    """Learn a network from a table, hidden groups included.
 
-    Every column is taken as categorical. With -k 3 (the default) groups of three variables that are pairwise
-    independent are found, and larger ones whose parts show first; a group of m independent-looking variables
-    needs -m M.
+    Every column is taken as categorical; one that looks continuous is refused until --bins says how to cut it,
+    one that looks like an identifier is left out. With -k 3 (the default) groups of three variables that are
+    pairwise independent are found, and larger ones whose parts show first; a group of m independent-looking
+    variables needs -m M.
 
-    Examples: xordal learn survey.csv; xordal learn box.csv -k 3 --delta-h 0.004 --json
+    Examples: xordal learn survey.csv; xordal learn titanic.csv --weights Freq; xordal learn box.csv -k 3 --json
     """
     from xordal.cli import screen
-    from xordal.data.read import read_csv
+    from xordal.data.dialect import MISSING_TOKENS, TextFormat
+    from xordal.data.discretise import Bins
+    from xordal.data.read import Reading
     from xordal.errors import counted
     from xordal.learning import Interrupted
     from xordal.learning import learn as learn_network
+    from xordal.search.constraints import Limits
     from xordal.statistics.criterion import EntropyDecrement
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
-    criterion = EntropyDecrement(delta_h)
-    table = read_csv(data)
+    criterion, limits = EntropyDecrement(delta_h), Limits(time_limit=seconds_in(time_limit))
+    tokens = reading.names_in(missing_tokens)
+    how = Reading(
+        columns=reading.names_in(columns),
+        exclude=reading.names_in(exclude) or (),
+        weights=weights,
+        missing=missing.value,
+        bins=None if bins is None else Bins(bins, bin_by.value),
+        merge_rare=merge_rare,
+        categorical=reading.names_in(categorical) or (),
+        text=TextFormat(
+            reading.delimiter_of(delimiter),
+            header,
+            encoding,
+            MISSING_TOKENS if tokens is None else tuple(tokens),
+        ),
+    )
+    table = reading.read_for_learning(data, how, is_quiet=quiet)
     is_plain = not as_json and not quiet
     interrupted = False
     if is_plain:
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
-        screen.notes().print(f"{screen.shown(data.name)}: {size}\n")
+        screen.notes().print(f"{screen.shown(reading.label_of(data))}: {size}\n")
     with screen.watching(quiet) as (console, tell):
-        columns = (
+        shown = (
             screen.STEP,
             screen.LOOKAHEAD,
             screen.GAIN,
             screen.chance(table.n_rows),
             screen.GRAPHS_TESTED,
         )
-        rows = screen.TraceTable(console, table.names, columns)
+        rows = screen.TraceTable(console, table.names, shown)
         try:
             learned = learn_network(
                 table,
@@ -104,6 +140,7 @@ def learn(
                 criterion=criterion,
                 schedule=schedule.value,
                 engine=engine.value,
+                limits=limits,
                 on_entry=rows.add if is_plain else lambda entry: None,
                 on_progress=tell,
             )
@@ -118,6 +155,25 @@ def learn(
     if interrupted:
         screen.notes().print("Interrupted: this is the network learned so far.")
         raise typer.Exit(130)
+    if not learned.run.is_complete:
+        screen.notes().print(f"The time limit of {time_limit} was reached: this is the network learned so far.")
+
+
+def seconds_in(text: str | None) -> float | None:
+    """Return a time such as 90, 90s, 5m or 1h in seconds.
+
+    Examples
+    --------
+    >>> seconds_in("90"), seconds_in("1.5m"), seconds_in(None)
+    (90.0, 90.0, None)
+    """
+    if text is None:
+        return None
+    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
+    try:
+        return float(text if unit is None else text[:-1]) * (unit or 1)
+    except ValueError:
+        raise typer.BadParameter(f"--time-limit {text!r} is no time: write 90, 90s, 5m or 1h.") from None
 
 
 def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:

@@ -1,106 +1,177 @@
-"""Files in: a CSV file with a header becomes a :class:`CategoricalTable`.
+"""Any table in: a frame, an array, a file or standard input becomes a :class:`CategoricalTable`.
 
-Every value is a string, as it stands in the file. A table that cannot be used is refused with the file, the
-row and the column of what is wrong; rows are counted as lines of the file, the header being line 1.
+The order of things: columns are chosen, rows of weight zero go, then rows or values that are missing by policy;
+what is left is binned, its rare levels merged, and looked at for columns that are probably no categories.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.column import Column, Where, in_memory
+from xordal.data.dialect import MISSING_TOKENS, TextFormat
+from xordal.data.discretise import Bins, binned, merged
+from xordal.data.missing import Missing, as_level, check_policy, rows_kept
+from xordal.data.select import check_names, named, select
+from xordal.data.suspects import Suspect, suspect, suspects
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, counted
+from xordal.data.weights import weights_array, weights_of
+from xordal.errors import DataError, DataWarning, SettingsError
+
+__all__ = ["MISSING_TOKENS", "Bins", "Reading", "TextFormat", "read", "read_table"]
+
+Judge = Callable[[Sequence[Suspect]], Iterable[str]]
+"""Looks at the suspect columns and returns the names of those to leave out."""
 
 
-def read_csv(path: str | Path) -> CategoricalTable:
-    """Read a comma-separated UTF-8 file whose first line names the columns.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table is to be read; the parameters are those of :func:`read_table`."""
+
+    columns: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
+    weights: Any = None
+    missing: Missing = "error"
+    bins: Bins | None = None
+    merge_rare: int = 0
+    categorical: Sequence[str] = ()
+    text: TextFormat = field(default_factory=TextFormat)
+
+    def __post_init__(self) -> None:
+        check_policy(self.missing)
+        if self.merge_rare < 0:
+            raise SettingsError(f"merge_rare must be a number of rows, not {self.merge_rare}.")
+
+
+def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each with a default
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    weights: Any = None,
+    missing: Missing = "error",
+    bins: Bins | int | None = None,
+    merge_rare: int = 0,
+    categorical: Sequence[str] = (),
+    text: TextFormat | None = None,
+) -> CategoricalTable:
+    """Read any table.
+
+    Parameters
+    ----------
+    source
+        A pandas, polars or pyarrow frame; a NumPy array; a mapping of names to columns; rows; or the path of a
+        CSV, TSV (both also ``.gz``) or Parquet file, ``"-"`` for standard input. Levels of a text file are
+        strings; levels of anything else keep their type.
+    columns, exclude
+        The columns to take, and those to leave out; all of them by default.
+    weights
+        How often each row counts: the name of a column of counts, or one whole number per row.
+    missing
+        ``"error"`` refuses missing values, ``"drop"`` leaves their rows out, ``"level"`` makes them a level.
+    bins
+        Cuts columns that look continuous into that many levels; :class:`Bins` says how.
+    merge_rare
+        Levels of fewer rows than this become one level, ``"(other)"``.
+    categorical
+        Columns to take as they are, whatever they look like: neither binned nor warned about.
+    text
+        How a text file is written, where that is not to be detected.
 
     Raises
     ------
     DataError
-        If the file cannot be read or is no complete table of categories.
+        If the table cannot be used: with the file, the column, the row and what to do.
+
+    Warns
+    -----
+    DataWarning
+        If a column looks continuous, like an identifier, or has very many levels.
+
+    Examples
+    --------
+    >>> table = read_table({"rain": ["yes", "no", None], "wet": [1, 0, 1]}, missing="drop")
+    >>> table.levels, table.n_rows
+    ((('no', 'yes'), (0, 1)), 2)
     """
-    path = Path(path)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            return _table(path, csv.reader(lines, strict=True))
-    except FileNotFoundError:
-        raise DataError(f"There is no file {str(path)!r}. Check the path.") from None
-    except IsADirectoryError:
-        raise DataError(f"{str(path)!r} is a directory. Name a CSV file in it.") from None
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path}: byte {error.start} is not UTF-8 text. Save the file as CSV in UTF-8."
-        ) from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
+    if any(isinstance(names, str) for names in (columns, exclude, categorical)):
+        raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
+    bins = Bins(bins) if isinstance(bins, int) else bins
+    how = Reading(columns, exclude, weights, missing, bins, merge_rare, categorical, text or TextFormat())
+    return read(source, how, _warn)
 
 
-def _table(path: Path, reader: Iterator[list[str]]) -> CategoricalTable:
-    lines = _numbered(path, reader)
-    header = next(lines, None)
-    if header is None:
-        raise DataError(f"{path}: the file is empty. The first line must name the columns.")
-    names = [name.strip() for name in header[1]]
-    _check_names(path, names)
-    rows: list[list[str]] = []
-    places: list[int] = []
-    for number, row in lines:
-        if len(row) != len(names):
-            raise DataError(
-                f"{path}, line {number}: {counted(len(row), 'value')}, but the header names "
-                f"{counted(len(names), 'column')}. Mend the line, or quote values that contain a comma."
-            )
-        rows.append(row)
-        places.append(number)
-    if not rows:
-        raise DataError(f"{path}: there is a header but no rows.")
-    columns: dict[str, tuple[str, ...]] = dict(zip(names, zip(*rows, strict=True), strict=True))
-    for name, column in columns.items():
-        for value in set(column):
-            if wrong := _wrong_with(value):
-                place = places[column.index(value)]
-                raise DataError(f"{path}, line {place}, column {name!r}: {wrong}")
-    return CategoricalTable.from_columns(columns)
+def _warn(found: Sequence[Suspect]) -> Iterable[str]:
+    for column in found:
+        if column.kind != "constant":
+            warnings.warn(column.message, DataWarning, stacklevel=4)
+    return ()
 
 
-def _wrong_with(value: str) -> str | None:
-    """Return what is wrong with a value and what to do, or None."""
-    if not value.strip():
-        return (
-            "the value is missing. Fill it in, remove the row, or write a level of its own such as 'unknown'."
-        )
-    if "\0" in value:
-        return "the value contains a NUL byte. This is no text file; save it as CSV in UTF-8."
-    return None
+def read(source: Any, how: Reading, judge: Judge) -> CategoricalTable:
+    """Read any table; ``judge`` decides what becomes of columns that are probably no categories."""
+    every, where = _columns(source, how.text)
+    check_names(every)
+    if len(every[0].codes) == 0:
+        raise DataError("The table has no rows.")
+    weights = _weights(source, every, how.weights, where)
+    by_name = [how.weights] if isinstance(how.weights, str) else []
+    chosen = select(every, how.columns, [*how.exclude, *by_name])
+    declared = {named(every, name).name for name in how.categorical}
+    chosen, weights = _rows(chosen, weights, how.missing, where)
+    if how.bins is not None:
+        chosen = [c if c.name in declared else _cut(c, how.bins, weights) for c in chosen]
+    if how.merge_rare:
+        chosen = [merged(column, how.merge_rare, weights) for column in chosen]
+    left_out = set(judge(suspects([column for column in chosen if column.name not in declared])))
+    chosen = select(chosen, exclude=left_out) if left_out else chosen
+    return CategoricalTable.complete([as_level(column) for column in chosen], weights)
 
 
-def _numbered(path: Path, reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the lines that are not blank with the number of the line they end on."""
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            line = reader.line_num  # type: ignore[attr-defined]
-            raise DataError(f"{path}, line {line}: not valid CSV ({error}).") from None
-        if row is None:
-            return
-        if row:
-            yield reader.line_num, row  # type: ignore[attr-defined]
+def _columns(source: Any, text: TextFormat) -> tuple[list[Column], Where]:
+    if isinstance(source, str | Path | os.PathLike):
+        from xordal.data.files import file_columns
+
+        return file_columns(os.fspath(source), text)
+    if isinstance(source, CategoricalTable):
+        return source.columns(), in_memory
+    from xordal.data.frames import columns_of
+
+    return columns_of(source), in_memory
 
 
-def _check_names(path: Path, names: list[str]) -> None:
-    for place, name in enumerate(names, start=1):
-        if not name:
-            raise DataError(f"{path}: column {place} has no name. Name it in the first line.")
-        if names.index(name) != place - 1:
-            raise DataError(
-                f"{path}: columns {names.index(name) + 1} and {place} are both named {name!r}. Rename one."
-            )
-    if len(names) == 1:
-        raise DataError(
-            f"{path}: only one column, {names[0]!r}. A network needs at least two; "
-            "if there are more, separate them by commas."
-        )
+def _weights(source: Any, columns: list[Column], weights: Any, where: Where) -> NDArray[np.int64] | None:
+    if isinstance(source, CategoricalTable) and source.weights is not None:
+        if weights is not None:
+            raise SettingsError("The table has row weights of its own; leave out the others.")
+        return source.weights
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        return weights_of(named(columns, weights), where)
+    return weights_array(weights, len(columns[0].codes))
+
+
+def _rows(
+    columns: list[Column], weights: NDArray[np.int64] | None, missing: Missing, where: Where
+) -> tuple[list[Column], NDArray[np.int64] | None]:
+    """Leave out rows of weight zero, then what the policy for missing values leaves out."""
+    place = np.arange(len(columns[0].codes))
+    if weights is not None:
+        counted = weights > 0
+        columns, weights, place = [column.only(counted) for column in columns], weights[counted], place[counted]
+    kept = rows_kept(columns, missing, lambda row, name: where(int(place[row]), name))
+    return [column.only(kept) for column in columns], None if weights is None else weights[kept]
+
+
+def _cut(column: Column, bins: Bins, weights: NDArray[np.int64] | None) -> Column:
+    found = suspect(column)
+    return binned(column, bins, weights) if found is not None and found.kind == "continuous" else column

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from xordal.counting.exact import ExactOracle
 from xordal.counting.oracle import CachedOracle
-from xordal.data.table import CategoricalTable, ordered_levels
+from xordal.data.levels import ordered_levels
+from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted, nearest
 from xordal.types import VarSet, varset
 

@@ -27,7 +27,11 @@ class Candidate:
 
 def candidate(graph: ChordalGraph, variables: VarSet) -> Candidate | None:
     """Return the candidate that completes a variable set, or None if that breaks chordality."""
-    links = graph.missing_links(variables)
+    return addition(graph, graph.missing_links(variables))
+
+
+def addition(graph: ChordalGraph, links: LinkSet) -> Candidate | None:
+    """Return the candidate that adds some links, or None if that breaks chordality."""
     chain = additions(graph, links)
     return None if chain is None else Candidate(links, change(chain))
 

@@ -1,19 +1,22 @@
 """The search: schedule x lookahead -> trace (Algorithm ML with the function lookahead).
 
 ``graphs_tested`` is arithmetic: a pass of ``lookahead(i)`` tests every set of i missing links in the paper, so
-it counts C(missing, i), whatever this engine looked at.
+it counts C(missing, i), whatever this engine looked at. Links that are required come first, as one entry of
+lookahead 0 for which nothing was tested.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb
+from math import comb, inf
+from time import monotonic
 
 from xordal.graph.chordal import ChordalGraph
-from xordal.search.lookahead import PassResult, Problem, run_pass
+from xordal.search.candidates import addition
+from xordal.search.lookahead import PassResult, Problem, Scored, run_pass, score
 from xordal.search.schedule import Position, Schedule
-from xordal.types import SearchRun, TraceEntry
+from xordal.types import LinkSet, SearchRun, TraceEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +28,14 @@ class Progress:
     graphs_tested: int
 
 
+class _TimeUp(Exception):
+    """The time limit was reached within a pass; what the pass had seen so far does not count."""
+
+
 class Search:
-    """A search from the empty graph. ``run`` carries it out; ``so_far`` is valid at any time.
+    """A search from the empty graph, or from the required links.
+
+    ``run`` carries it out; ``so_far`` is valid at any time.
 
     Parameters
     ----------
@@ -54,13 +63,19 @@ class Search:
         self._trace: list[TraceEntry] = []
         self._graphs_tested = self._candidates_scored = self._sets_scanned = 0
         self._is_complete = False
+        self._deadline = inf
 
     def run(self) -> SearchRun:
-        """Carry the schedule out to its end."""
+        """Carry the schedule out to its end, or until the time is up."""
+        self._deadline = monotonic() + self._problem.rules.time_limit
         position: Position | None = self._schedule.start
-        while position is not None:
-            modified = self._lookahead(position.i)
-            position = self._schedule.after(position, modified)
+        try:
+            self._add_required()
+            while position is not None:
+                modified = self._lookahead(position.i)
+                position = self._schedule.after(position, modified)
+        except _TimeUp:
+            return self.so_far()
         self._is_complete = True
         return self.so_far()
 
@@ -78,13 +93,24 @@ class Search:
         """Repeat passes of i links until one learns nothing (function lookahead, lines 1-12)."""
         modified = False
         while best := self._pass(i).best:
-            self.graph = self.graph.add(best.links)
-            evidence = best.evidence
-            entry = TraceEntry("add", i, best.links, evidence.gain, evidence.dof, self._graphs_tested)
-            self._trace.append(entry)
-            self._on_entry(entry)
+            self._add(i, best)
             modified = True
         return modified
+
+    def _add_required(self) -> None:
+        rules = self._problem.rules
+        if rules.required:
+            start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))))
+            assert start is not None, "required links and their fill-in are chordal"
+            (required,) = score(self._problem, [start])
+            self._add(0, required, rules.fill_in)
+
+    def _add(self, i: int, learned: Scored, fill_in: LinkSet = ()) -> None:
+        self.graph = self.graph.add(learned.links)
+        evidence = learned.evidence
+        entry = TraceEntry("add", i, learned.links, evidence.gain, evidence.dof, self._graphs_tested, fill_in)
+        self._trace.append(entry)
+        self._on_entry(entry)
 
     def _pass(self, i: int) -> PassResult:
         scanned_before = self._sets_scanned
@@ -92,6 +118,8 @@ class Search:
         def on_block(n_sets: int) -> None:
             self._sets_scanned += n_sets
             self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
+            if monotonic() > self._deadline:
+                raise _TimeUp
 
         self._on_progress(Progress(i, scanned_before, self._graphs_tested))
         result = run_pass(self._problem, self.graph, i, on_block)

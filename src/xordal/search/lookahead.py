@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import free_parameters
-from xordal.search.candidates import candidate, variable_sets
+from xordal.search.candidates import Candidate, candidate, variable_sets
+from xordal.search.constraints import FREE, Rules
 from xordal.search.gain import gains
 from xordal.statistics.criterion import Criterion, Evidence
 from xordal.types import LinkSet, VarSet
 
-_BLOCK = 2048  # variable sets per oracle call: large enough to batch, small enough to report progress
+# Variable sets per oracle call: large enough to batch, small enough to report progress and keep a time limit.
+_BLOCK = 2048
+_BLOCK_ROWS = 8_000_000  # rows times variable sets of a block
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What stays the same in all passes: who counts, who decides, and how far to look.
+    """What stays the same in all passes: who counts, who decides, how far to look, and what is ruled out.
 
     ``max_variables`` bounds the size of the variable sets a pass may complete; None leaves the paper's bound.
     """
@@ -29,6 +32,12 @@ class Problem:
     n_levels: tuple[int, ...]
     n_rows: int | None
     max_variables: int | None = None
+    rules: Rules = FREE
+
+    @property
+    def block_size(self) -> int:
+        """Variable sets to look at in one go."""
+        return max(1, min(_BLOCK, _BLOCK_ROWS // max(1, self.n_rows or 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,7 @@ def run_pass(
     accepted: list[Scored] = []
     n_scanned = n_scored = 0
     every = variable_sets(graph, i, problem.max_variables)
-    while block := list(islice(every, _BLOCK)):
+    while block := list(islice(every, problem.block_size)):
         scored = list(_score(problem, graph, block))
         n_scanned += len(block)
         n_scored += len(scored)
@@ -68,8 +77,15 @@ def run_pass(
 
 
 def _score(problem: Problem, graph: ChordalGraph, block: list[VarSet]) -> Iterator[Scored]:
-    legal = [found for variables in block if (found := candidate(graph, variables)) is not None]
-    for found, gain in zip(legal, gains([found.change for found in legal], problem.oracle), strict=True):
+    admitted = [variables for variables in block if problem.rules.may_complete(variables)]
+    legal = [found for variables in admitted if (found := candidate(graph, variables)) is not None]
+    return score(problem, [found for found in legal if problem.rules.may_change(found.change)])
+
+
+def score(problem: Problem, candidates: Sequence[Candidate]) -> Iterator[Scored]:
+    """Yield the candidates with their evidence, from one oracle call."""
+    changes = [found.change for found in candidates]
+    for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True):
         dof = free_parameters(found.change, problem.n_levels)
         yield Scored(found.links, Evidence(gain, found.change, dof, problem.n_rows))
 

@@ -103,7 +103,7 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
         (["learn", "good.csv", "--delta-h", "inf"], 2, "delta_h must be"),
         (["learn", "good.csv", "--schedule", "print"], 2, "--schedule"),
         (["learn", "good.csv", "-m", "2", "--engine", "reference"], 2, "only the paper's bound"),
-        (["learn"], 2, "DATA.csv"),
+        (["learn"], 2, "'DATA'"),
         (["lern", "good.csv"], 2, "lern"),
         (["generate", "musicbox"], 2, "did you mean 'music-box'?"),
         (["generate"], 2, "name a model"),

@@ -1,0 +1,184 @@
+"""The options every command that reads a table shares, and how the command line judges odd columns.
+
+Where the library warns, the command line acts: a column that looks continuous is refused, one that looks like
+an identifier is left out unless it is asked for by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from xordal.data.read import Reading
+    from xordal.data.suspects import Suspect
+    from xordal.data.table import CategoricalTable
+
+PANEL = "Reading the table"
+
+
+class MissingChoice(StrEnum):
+    """The policies for missing values, as the command line offers them."""
+
+    error = "error"
+    drop = "drop"
+    level = "level"
+
+
+class BinByChoice(StrEnum):
+    """The ways to bin, as the command line offers them."""
+
+    quantile = "quantile"
+    width = "width"
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="CSV or TSV file (also .gz), Parquet file, or - for standard input.",
+        metavar="DATA",
+        show_default=False,
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(help="Column of counts: each row counts that often.", metavar="COL", rich_help_panel=PANEL),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(help="Take these columns only.", metavar="A,B", rich_help_panel=PANEL),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(help="Leave these columns out.", metavar="A,B", rich_help_panel=PANEL),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Take these columns as they are, though they look continuous or like identifiers.",
+        metavar="A,B",
+        rich_help_panel=PANEL,
+    ),
+]
+BinCount = Annotated[
+    int | None,
+    typer.Option(
+        "--bins", min=2, help="Cut columns that look continuous into this many levels.", rich_help_panel=PANEL
+    ),
+]
+BinBy = Annotated[
+    BinByChoice,
+    typer.Option(help="Bins with equally many rows, or equally wide.", rich_help_panel=PANEL),
+]
+MergeRare = Annotated[
+    int,
+    typer.Option(min=0, help="Merge levels of fewer rows than this into one.", rich_help_panel=PANEL),
+]
+Missing = Annotated[
+    MissingChoice,
+    typer.Option(
+        help="Missing values: refuse them, drop their rows, or make them a level.", rich_help_panel=PANEL
+    ),
+]
+MissingTokens = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What stands for a missing value, beside an empty cell.  [default: NA, NaN, NULL, ? and the like]",
+        metavar="A,B",
+        rich_help_panel=PANEL,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="What separates values; 'tab' for a tab.  [default: detected]", rich_help_panel=PANEL),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line names the columns.  [default: detected]",
+        rich_help_panel=PANEL,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Encoding of a text file.  [default: UTF-8, or by its mark]", rich_help_panel=PANEL),
+]
+
+
+def names_in(texts: Iterable[str] | None) -> list[str] | None:
+    """Return the names of an option given once or several times, each a list separated by commas.
+
+    A name that contains a comma is quoted, as in a CSV file.
+
+    Examples
+    --------
+    >>> names_in(["age,sex", '"size, m"'])
+    ['age', 'sex', 'size, m']
+    """
+    import csv
+
+    if not texts:
+        return None
+    return [name.strip() for record in csv.reader(texts, skipinitialspace=True) for name in record]
+
+
+def label_of(source: str) -> str:
+    """Return what a source is called on the screen: the name of the file."""
+    return "standard input" if source == "-" else source.rpartition("/")[2]
+
+
+def delimiter_of(text: str | None) -> str | None:
+    """Return a delimiter as it was meant: a tab and a space are hard to type."""
+    return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
+
+
+def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> CategoricalTable:
+    """Read a table for a search: refuse, leave out and tell what the library only warns about.
+
+    Raises
+    ------
+    DataError
+        If the table cannot be read, a column looks continuous, or there is nothing to learn from.
+    """
+    import warnings
+
+    from xordal.cli import screen
+    from xordal.data.read import read
+    from xordal.errors import DataError, DataWarning
+
+    told: list[str] = []
+
+    def judge(found: Sequence[Suspect]) -> list[str]:
+        left_out = _decide(found, how.columns or ())
+        for column in found:
+            if column.name in left_out:
+                told.append(f"{column.message} It is left out; --columns takes it in by name.")
+            elif column.kind != "constant" or not is_quiet:
+                told.append(column.message)
+        return left_out
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        table = read(source, how, judge)
+    for message in (*(str(warning.message) for warning in caught), *told):
+        screen.notes().print(screen.shown(f"Note: {message}"), soft_wrap=True)
+    if table.n_variables < 2:
+        raise DataError(f"Only one column is left, {table.names[0]!r}. A network needs at least two.")
+    if table.n_rows < 2:
+        raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
+    return table
+
+
+def _decide(found: Sequence[Suspect], asked_for: Sequence[str]) -> list[str]:
+    """Refuse continuous columns and return the identifiers to leave out."""
+    from xordal.errors import DataError
+
+    continuous = [column for column in found if column.kind == "continuous"]
+    if continuous:
+        others = ", ".join(repr(column.name) for column in continuous[1:])
+        raise DataError(continuous[0].message + (f" So do {others}." if others else ""))
+    return [column.name for column in found if column.kind == "identifier" and column.name not in asked_for]

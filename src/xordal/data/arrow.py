@@ -1,0 +1,75 @@
+"""Arrow arrays into columns: the one fast road, taken by files and frames alike.
+
+Arrow finds the distinct values of a column; Python sees those few and never the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute
+
+from xordal.data.column import MISSING, Column, from_distinct
+from xordal.errors import DataError
+
+
+def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = False) -> Column:
+    """Return an Arrow array as a column.
+
+    The order of a dictionary's values is kept where Arrow marks it as ordered, or where ``is_declared`` says
+    that it was declared elsewhere.
+    """
+    if pa.types.is_nested(array.type):
+        raise DataError(
+            f"Column {name!r} holds {array.type} values. Each cell must hold one category; leave the column "
+            "out or split it into columns of its own."
+        )
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if not pa.types.is_dictionary(array.type):
+        _refuse_infinity(name, array)
+        array = _encoded(array)
+    codes = _codes(array.indices)
+    return from_distinct(name, _values(array.dictionary), codes, is_declared or array.type.ordered)
+
+
+def _codes(indices: pa.Array) -> NDArray[np.int32]:
+    """Return the indices, read from their buffers: Arrow's own ``to_numpy`` would import pandas."""
+    valid, values = indices.buffers()
+    rows = slice(indices.offset, indices.offset + len(indices))
+    codes = np.frombuffer(values or b"", dtype=str(indices.type))[rows].astype(np.int32)
+    if indices.null_count:
+        bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")[rows]
+        codes[bits == 0] = MISSING
+    return codes
+
+
+def _encoded(array: pa.Array) -> pa.Array:
+    if pa.types.is_null(array.type):  # a column without a single value
+        array = array.cast(pa.string())
+    elif pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        array = array.cast(pa.large_string() if pa.types.is_string_view(array.type) else pa.large_binary())
+    return array.dictionary_encode()
+
+
+def _refuse_infinity(name: str, array: pa.Array) -> None:
+    if not pa.types.is_floating(array.type):
+        return
+    infinite = compute.is_inf(array)
+    if compute.any(infinite).as_py():
+        row = infinite.to_pylist().index(True) + 1
+        raise DataError(
+            f"Column {name!r}, row {row}: the value is infinite (infinity or a value too large for "
+            f"{array.type}). Replace it, or mark it as missing."
+        )
+
+
+def _values(dictionary: pa.Array) -> list[Hashable]:
+    try:
+        values: list[Hashable] = dictionary.to_pylist()
+    except ValueError:  # nanoseconds that Python's own datetime cannot hold
+        values = dictionary.cast(pa.string()).to_pylist()
+    return values

@@ -1,0 +1,136 @@
+"""Tables in memory: any dataframe, Arrow data, arrays and sequences become columns.
+
+Frames come through narwhals (pandas, polars, pyarrow, modin, cuDF; lazy ones are collected), anything else that
+speaks the Arrow PyCapsule protocol through pyarrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from xordal.data.arrow import column_of
+from xordal.data.column import Column, from_values
+from xordal.data.select import check_lengths
+from xordal.errors import DataError
+
+
+def columns_of(source: Any) -> list[Column]:
+    """Return the columns of a table in memory.
+
+    A pandas, polars or pyarrow frame, an object with an Arrow stream, a mapping of names to columns, a
+    two-dimensional NumPy array, or a sequence of rows; the last two have columns named x0, x1, ...
+
+    Raises
+    ------
+    DataError
+        If it is none of these, or a column cannot be taken as categories.
+    """
+    if isinstance(source, str | bytes):
+        raise DataError(
+            f"A table in memory was expected, not {source!r}. Read a file with xordal.read_table(path)."
+        )
+    if hasattr(source, "toarray"):
+        raise DataError("A sparse matrix is no table of categories. Make it dense: X.toarray().")
+    if isinstance(source, Mapping):
+        check_lengths(source)
+        return [_sequence_column(str(name), column) for name, column in source.items()]
+    frame = _as_frame(source)
+    if frame is not None:
+        return [_frame_column(frame, position) for position in range(frame.shape[1])]
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        table = _arrow_table(source)
+        return [column_of(name, array) for name, array in zip(table.column_names, table.columns, strict=True)]
+    return _array_columns(_as_array(source))
+
+
+def _as_frame(source: Any) -> Any:
+    """Return a narwhals frame, or None for what narwhals does not know."""
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+    except DuplicateError:
+        names = [str(name) for name in getattr(source, "column_names", None) or source.columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(
+            f"Column name {twice!r} is used more than once. Give each column its own name."
+        ) from None
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _frame_column(frame: Any, position: int) -> Column:
+    import narwhals.stable.v2 as nw
+
+    name, series = str(frame.columns[position]), frame[:, position]
+    # pandas categories have a declared order even where they are not called ordered.
+    is_declared = series.implementation.is_pandas_like() and isinstance(series.dtype, nw.Categorical | nw.Enum)
+    try:
+        array = series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return from_values(name, series.to_list())
+    return column_of(name, array, is_declared)
+
+
+def _arrow_table(source: Any) -> pa.Table:
+    try:
+        return pa.table(source)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        raise DataError(f"The Arrow data are no table of columns: {error}") from None
+
+
+def _as_array(source: Any) -> np.ndarray[Any, Any]:
+    if isinstance(source, np.ndarray):
+        array = source
+    elif isinstance(source, Sequence):
+        array = _from_rows(source)
+    elif hasattr(source, "__array__"):
+        array = np.asarray(source)
+    else:
+        raise DataError(
+            f"A {type(source).__name__} is no table. Give a pandas, polars or pyarrow frame, a two-dimensional "
+            "array, a mapping of names to columns, or the path of a file."
+        )
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported. Levels are text, numbers or truth values.")
+    if array.ndim != 2 and array.dtype.names is None:
+        raise DataError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: rows by columns."
+        )
+    return array
+
+
+def _from_rows(rows: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Return rows as an array of objects, so that 1 and "1" in one row stay what they are."""
+    widths = [len(row) if hasattr(row, "__len__") and not isinstance(row, str) else None for row in rows]
+    for number, width in enumerate(widths, start=1):
+        if width is not None and widths[0] is not None and width != widths[0]:
+            raise DataError(f"Row {number} has {width} values; the first row has {widths[0]}.")
+    if not widths or None in widths:
+        return np.asarray(rows, dtype=object)
+    array = np.empty((len(rows), widths[0] or 0), dtype=object)
+    for number, row in enumerate(rows):
+        array[number, :] = row
+    return array
+
+
+def _array_columns(array: np.ndarray[Any, Any]) -> list[Column]:
+    if array.dtype.names is not None:
+        return [_sequence_column(name, array[name]) for name in array.dtype.names]
+    return [_sequence_column(f"x{v}", array[:, v]) for v in range(array.shape[1])]
+
+
+def _sequence_column(name: str, values: Any) -> Column:
+    """Return one column from a NumPy array or any sequence of values, by Arrow where it can."""
+    if isinstance(values, np.ma.MaskedArray):
+        return from_values(name, [None if value is np.ma.masked else value for value in values])
+    try:
+        return column_of(name, pa.array(values, from_pandas=True))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return from_values(name, values.tolist() if isinstance(values, np.ndarray) else list(values))

@@ -1,0 +1,27 @@
+"""Parquet files into columns; levels keep the type they have in the file."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from xordal.data.arrow import column_of
+from xordal.data.column import Column
+from xordal.errors import DataError
+
+
+def parquet_columns(data: bytes, label: str) -> list[Column]:
+    """Return the columns of a Parquet file; a row index that pandas stored with them is left out."""
+    try:
+        schema = parquet.read_schema(pa.BufferReader(data))
+        text = [field.name for field in schema if pa.types.is_string(field.type)]
+        table = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=text).read()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{label}: this is no complete Parquet file ({error}). Write it anew.") from None
+    return [
+        column_of(name, array)
+        for name, array in zip(table.column_names, table.columns, strict=True)
+        if not re.fullmatch(r"__index_level_\d+__", name)
+    ]

@@ -1,0 +1,88 @@
+"""Columns that are probably no categories: continuous numbers, identifiers, too many levels, one level.
+
+The rules look at levels and rows only:
+
+* continuous: numbers with more than 20 levels some of which have decimals (10, where most rows have one of
+  their own), or whole numbers with more than 60 (days, weeks and minutes are categories);
+* identifier: more than 20 levels, and most rows (of whole numbers: all rows) have one of their own;
+* many levels: more than 100;
+* constant: one level. It can have no links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from xordal.data.column import Column
+from xordal.data.levels import as_numbers
+
+Kind = Literal["continuous", "identifier", "many levels", "constant"]
+
+_FEW = 10
+_MANY_FRACTIONS = 20
+_MANY_WHOLE = 60
+_MANY_NAMES = 20
+_MANY = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A column that is probably no category, what it looks like, and a sentence on it."""
+
+    name: str
+    kind: Kind
+    message: str
+
+
+def suspect(column: Column) -> Suspect | None:
+    """Return what is odd about a column, or None.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> suspect(from_values("t", [n / 4 for n in range(40)])).kind
+    'continuous'
+    >>> suspect(from_values("id", [f"person {n}" for n in range(40)])).kind
+    'identifier'
+    >>> suspect(from_values("day", [n % 31 for n in range(400)])) is None
+    True
+    """
+    n_levels, n_rows = len(column.levels), int((~column.is_missing).sum())
+    numbers = as_numbers(column.levels) if n_levels > _FEW else None
+    if n_levels <= 1:
+        return Suspect(column.name, "constant", f"Column {column.name!r} is constant: it can have no links.")
+    if numbers is not None and _is_continuous(numbers, n_rows):
+        told = f"Column {column.name!r} looks continuous: {n_levels} different numbers in {n_rows} rows. "
+        return Suspect(column.name, "continuous", told + _BIN)
+    if n_levels > _MANY_NAMES and _is_identifier(numbers, n_levels, n_rows):
+        told = f"Column {column.name!r} looks like an identifier: {n_levels} levels in {n_rows} rows."
+        return Suspect(column.name, "identifier", told)
+    if n_levels > _MANY:
+        told = f"Column {column.name!r} has {n_levels} levels, about {n_rows / n_levels:.1f} rows each. "
+        return Suspect(column.name, "many levels", told + _MERGE)
+    return None
+
+
+def suspects(columns: Sequence[Column]) -> list[Suspect]:
+    """Return the suspect columns, in the order of the table."""
+    return [found for column in columns if (found := suspect(column)) is not None]
+
+
+_BIN = (
+    "Cut it into bins with --bins 4 --bin-by quantile (or width) (in Python: bins=Bins(4, by='quantile')), "
+    "or take it as it is with --categorical."
+)
+_MERGE = "Chance alone links such columns: merge rare levels (--merge-rare 20), or leave it out (--exclude)."
+
+
+def _is_continuous(numbers: list[float], n_rows: int) -> bool:
+    n_levels = len(numbers)
+    if all(number.is_integer() for number in numbers):
+        return _MANY_WHOLE < n_levels < n_rows
+    return n_levels > _MANY_FRACTIONS or (n_levels > _FEW and 2 * n_levels > n_rows)
+
+
+def _is_identifier(numbers: list[float] | None, n_levels: int, n_rows: int) -> bool:
+    return n_levels == n_rows if numbers is not None else 2 * n_levels > n_rows

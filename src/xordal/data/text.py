@@ -1,0 +1,180 @@
+"""Comma- or tab-separated text into columns of strings.
+
+Arrow parses; Python's own csv reader is the definition of what a file means. It reads the header, is asked
+again whenever Arrow refuses a file, and then either names the line that is wrong or reads the file itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from xordal.data.arrow import column_of
+from xordal.data.column import MISSING, Column, Where, from_values
+from xordal.data.dialect import TextFormat, decode, find_delimiter, looks_like_header, records
+from xordal.errors import DataError, DataWarning, counted
+
+_BLOCK = 1 << 24  # bytes Arrow parses at a time: a record must fit
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A decoded file, split into its header and the rest."""
+
+    label: str
+    text: str
+    delimiter: str
+    names: list[str]
+    body_start: int
+
+    @property
+    def body(self) -> str:
+        return self.text[self.body_start :]
+
+    def line_of(self, row: int) -> int:
+        """Return the line of the file on which a row (0, 1, ...) of the table ends."""
+        lines_before = _line_count(self.text[: self.body_start])
+        for number, (line, _) in enumerate(records(self.body, self.delimiter, strict=False)):
+            if number == row:
+                return lines_before + line
+        raise AssertionError("the table has as many rows as the file has records")
+
+
+def parse(data: bytes, form: TextFormat, label: str) -> tuple[list[Column], Where]:
+    """Return the columns of a text file, and a function that tells where a row is.
+
+    Every value is a string, as it stands in the file; blank lines are no rows.
+
+    Raises
+    ------
+    DataError
+        If the file is no complete table: with the line, the column and what to do.
+    """
+    text = _split(decode(data, form.encoding, label), form, label)
+    columns = [_without_tokens(column, form.missing) for column in _columns(text)]
+    return columns, lambda row, name: f"{label}, line {text.line_of(row)}, column {name!r}"
+
+
+def _split(text: str, form: TextFormat, label: str) -> _Text:
+    if "\0" in text:
+        line = _line_count(text[: text.index("\0")]) + 1
+        raise DataError(
+            f"{label}, line {line}: there is a NUL byte, so this is no text file in the encoding used. Save it "
+            "as CSV in UTF-8, or give its encoding, for example --encoding utf-16."
+        )
+    delimiter = form.delimiter or ("\t" if _is_tab_separated(label, text) else find_delimiter(text))
+    try:
+        line, first = next(records(text, delimiter), (0, []))
+    except csv.Error as error:
+        raise DataError(f"{label}: the first line is not valid CSV ({error}). Mend its quotes.") from None
+    if not first:
+        raise DataError(f"{label}: the file is empty. The first line must name the columns.")
+    has_header = looks_like_header(first) if form.has_header is None else form.has_header
+    if form.has_header is None and not has_header:
+        warnings.warn(
+            f"{label}: the first line holds numbers only, so it is read as data and the columns are named x0, "
+            "x1, ... Say --header if it names the columns, --no-header if not.",
+            DataWarning,
+            stacklevel=2,
+        )
+    names = [name.strip() for name in first] if has_header else [f"x{v}" for v in range(len(first))]
+    _check_names(label, names)
+    return _Text(label, text, delimiter, names, _offset(text, line) if has_header else 0)
+
+
+def _is_tab_separated(label: str, text: str) -> bool:
+    name = label.lower().removesuffix(".gz")
+    return name.endswith((".tsv", ".tab")) and "\t" in text
+
+
+def _offset(text: str, lines: int) -> int:
+    """Return where the text goes on after some lines, however they end."""
+    position = 0
+    for _ in range(lines):
+        ends = [place for end in "\r\n" if (place := text.find(end, position)) >= 0]
+        if not ends:
+            return len(text)
+        position = min(ends) + (2 if text.startswith("\r\n", min(ends)) else 1)
+    return position
+
+
+def _line_count(text: str) -> int:
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
+
+
+def _check_names(label: str, names: list[str]) -> None:
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise DataError(f"{label}: column {place} has no name. Name it in the first line.")
+        if names.index(name) != place - 1:
+            raise DataError(
+                f"{label}: columns {names.index(name) + 1} and {place} are both named {name!r}. Rename one."
+            )
+    if len(names) == 1:
+        raise DataError(
+            f"{label}: only one column, {names[0]!r}. A network needs at least two. If there are more, "
+            "separate them by commas or tabs, or give their delimiter, for example --delimiter ' '."
+        )
+
+
+def _columns(text: _Text) -> list[Column]:
+    # An odd number of quotes may be a quotation without end, which Arrow would read up to the end of the file.
+    if text.text.count('"') % 2 == 0:
+        try:
+            return _by_arrow(text)
+        except pa.ArrowInvalid:  # the file is wrong, and Python's reader can say where; or a record is huge
+            pass
+    return _by_python(text)
+
+
+def _by_arrow(text: _Text) -> list[Column]:
+    data = text.body.encode()
+    if not data.strip(b"\r\n"):
+        raise DataError(f"{text.label}: there is a header but no rows.")
+    places = [str(v) for v in range(len(text.names))]
+    table = arrow_csv.read_csv(
+        pa.BufferReader(data),
+        read_options=arrow_csv.ReadOptions(column_names=places, block_size=_BLOCK),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=text.delimiter, newlines_in_values=b'"' in data, ignore_empty_lines=True
+        ),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(places, pa.dictionary(pa.int32(), pa.string())),
+            strings_can_be_null=False,
+            null_values=[],
+        ),
+    )
+    return [column_of(name, array) for name, array in zip(text.names, table.columns, strict=True)]
+
+
+def _by_python(text: _Text) -> list[Column]:
+    before = _line_count(text.text[: text.body_start])
+    rows: list[list[str]] = []
+    line = 0
+    try:
+        for line, record in records(text.body, text.delimiter):
+            if len(record) != len(text.names):
+                raise DataError(
+                    f"{text.label}, line {before + line}: {counted(len(record), 'value')}, but the header "
+                    f"names {counted(len(text.names), 'column')}. Mend the line, or quote values that contain "
+                    f"the delimiter {text.delimiter!r}."
+                )
+            rows.append(record)
+    except csv.Error as error:
+        raise DataError(
+            f"{text.label}, after line {before + line}: not valid CSV ({error}). Mend the quotes."
+        ) from None
+    if not rows:
+        raise DataError(f"{text.label}: there is a header but no rows.")
+    return [from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)]
+
+
+def _without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
+    """Return the column with the levels that stand for a missing value marked as missing."""
+    missing = {"", *(token.strip() for token in tokens)}
+    groups = [MISSING if str(level).strip() in missing else code for code, level in enumerate(column.levels)]
+    return column.regrouped(groups, column.levels).compact() if MISSING in groups else column

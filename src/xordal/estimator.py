@@ -1,0 +1,219 @@
+"""MultiLinkSearch: the search as a scikit-learn density estimator.
+
+Store parameters, validate in ``fit``, call :func:`xordal.learn`, expose what was found; nothing is decided
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from xordal.data.read import read_table
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError, counted
+from xordal.formats.networkx import to_networkx
+from xordal.learning import fit_network, learn
+from xordal.model.network import DecomposableMarkovNetwork
+from xordal.search.constraints import Constraints, Limits
+from xordal.search.driver import Progress
+from xordal.statistics.criterion import Criterion
+from xordal.types import Learned, Trace, single_link_part
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
+    """Learn a decomposable Markov network by multi-link lookahead search.
+
+    Parameters
+    ----------
+    max_links
+        Largest number of links to look ahead, the paper's k; 3 unless ``max_variables`` is given.
+    max_variables
+        Largest group of variables to complete at once, instead of ``max_links``.
+    criterion
+        Ranks and accepts link sets; ``EntropyDecrement(0.004)`` by default.
+    constraints
+        Links that are required or forbidden, as pairs of column names (x0, x1, ... where there are none).
+        Required links that are not chordal are completed by the fill-in rule.
+    limits
+        Largest clique and longest time.
+    smoothing
+        Equivalent sample size of the clique tables behind ``score``: each table starts from a prior of this
+        many rows, spread evenly over its cells. 0 gives the maximum-likelihood tables.
+    callback
+        Called with a :class:`~xordal.search.driver.Progress` every few thousand variable sets.
+    random_state
+        Kept for scikit-learn's conventions. No part of this search is random.
+
+    Attributes
+    ----------
+    graph_
+        The network's graph, a ``networkx.Graph`` whose nodes are column names.
+    trace_
+        The learned link sets in order, with gain, degrees of freedom and graphs tested.
+    network_
+        The :class:`~xordal.model.network.DecomposableMarkovNetwork`: graph and clique tables.
+    learned_
+        All of the result: links, cliques, trace, settings, work and time.
+    categories_
+        The levels of each column, one array a column.
+    n_features_in_, feature_names_in_
+        Number of columns, and their names where all are strings.
+
+    Examples
+    --------
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    >>> search = MultiLinkSearch().fit(rows)
+    >>> list(search.graph_.edges)
+    [('x0', 'x1'), ('x0', 'x2'), ('x1', 'x2')]
+    >>> bool(search.score(rows) > search.score([(0, 0, 1)]))
+    True
+    """
+
+    def __init__(
+        self,
+        max_links: int | None = None,
+        *,
+        max_variables: int | None = None,
+        criterion: Criterion | None = None,
+        constraints: Constraints | None = None,
+        limits: Limits | None = None,
+        smoothing: float = 1.0,
+        callback: Callable[[Progress], None] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.max_links = max_links
+        self.max_variables = max_variables
+        self.criterion = criterion
+        self.constraints = constraints
+        self.limits = limits
+        self.smoothing = smoothing
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the network of a table.
+
+        Parameters
+        ----------
+        X
+            Any table :func:`xordal.read_table` takes from memory, or one it has read: a pandas, polars or
+            pyarrow frame, an array, rows. Nothing may be missing; ``read_table`` has policies for that.
+        y
+            Ignored.
+        sample_weight
+            How often each row counts, whole numbers: the same as repeating the rows.
+        """
+        table = self._table(X, sample_weight, reset=True)
+        self.learned_: Learned = learn(
+            table,
+            max_links=self.max_links,
+            max_variables=self.max_variables,
+            criterion=self.criterion,
+            constraints=self.constraints,
+            limits=self.limits,
+            on_progress=self.callback or (lambda progress: None),
+        )
+        self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, prior_rows=self.smoothing)
+        self.graph_: nx.Graph = to_networkx(self.learned_)
+        self.trace_: Trace = self.learned_.trace
+        self.categories_ = [_array(levels) for levels in table.levels]
+        return self
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the log probability of each row, in nats.
+
+        A level that did not occur in ``fit`` is impossible to the network: its row has -inf.
+        """
+        check_is_fitted(self)
+        table = self._table(X, None, reset=False)
+        return self.network_.log_prob(self.network_.encode(table.columns()))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log probability of the rows, in nats: the mean log-likelihood."""
+        return float(np.average(self.score_samples(X), weights=sample_weight))
+
+    def summary(self) -> None:
+        """Print what was learned, and what a single-link search would have missed."""
+        check_is_fitted(self)
+        print("\n".join(_summary(self.learned_, self.network_)))
+
+    def _html_repr(self) -> str:
+        """Return the estimator as notebooks show it: what was learned, above scikit-learn's own box."""
+        box = str(super()._html_repr())
+        if not hasattr(self, "learned_"):
+            return box
+        return f"<pre>{escape(chr(10).join(_summary(self.learned_, self.network_)))}</pre>{box}"
+
+    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> CategoricalTable:
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 0:
+            raise DataError(
+                f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+            )
+        if isinstance(X, str | Path):
+            raise DataError(f"A table is wanted here, not a file: read it with xordal.read_table({str(X)!r}).")
+        table = read_table(X, weights=sample_weight) if reset else _as_given(X)
+        # scikit-learn checks names and number of columns; its check of the values takes seconds on text.
+        validate_data(self, _header(X, table), reset=reset, skip_check_array=True)
+        return table
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _header(X: Any, table: CategoricalTable) -> Any:
+    """Return what scikit-learn can read names and number of columns from: the input, or an empty frame."""
+    is_known = hasattr(X, "iloc") or not hasattr(X, "__arrow_c_stream__")
+    if is_known and not isinstance(X, Mapping | CategoricalTable) and not hasattr(X, "collect"):
+        return X
+    return pa.table({name: pa.nulls(0) for name in table.names})
+
+
+def _as_given(X: Any) -> CategoricalTable:
+    """Return a table to be scored: its columns are known from ``fit``, so nothing is warned about."""
+    from xordal.data.frames import columns_of
+
+    return X if isinstance(X, CategoricalTable) else CategoricalTable.complete(columns_of(X))
+
+
+def _array(levels: tuple[Any, ...]) -> NDArray[Any]:
+    """Return levels as an array of their own type; of objects where that would change them."""
+    array = np.array(levels)
+    if array.ndim != 1 or array.tolist() != list(levels):
+        array = np.empty(len(levels), dtype=object)
+        array[:] = levels
+    return array
+
+
+def _summary(learned: Learned, network: DecomposableMarkovNetwork) -> list[str]:
+    links, cliques = learned.links, [clique for clique in learned.cliques if len(clique) > 1]
+    lines = [
+        f"Decomposable Markov network of {counted(len(learned.variables), 'variable')}, learned from "
+        f"{counted(learned.n_rows or 0, 'row')}",
+        f"{counted(len(links), 'link')} in {counted(len(cliques), 'clique')}, "
+        f"{counted(network.n_parameters, 'parameter')}",
+        *(f"  {{ {', '.join(learned.names(clique))} }}" for clique in cliques),
+    ]
+    alone = [clique[0] for clique in learned.cliques if len(clique) == 1]
+    if alone:
+        lines.append("  on their own: " + ", ".join(learned.names(alone)))
+    missed = len(links) - len(single_link_part(learned.trace))
+    if missed:
+        lines.append(f"A single-link search would have missed {missed} of the links.")
+    if not learned.run.is_complete:
+        lines.append("The search ran out of time; this is what it had learned.")
+    return lines

@@ -1,0 +1,1 @@
+"""A learned graph and counts make a distribution."""

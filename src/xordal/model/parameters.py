@@ -1,0 +1,89 @@
+"""Clique and separator tables from counts, smoothed so that they agree with one another.
+
+The table over a variable set of c cells is estimated as ``(count + a / c) / (n + a)``: a prior of ``a`` rows,
+the *equivalent sample size*, spread evenly over the cells. Summing a clique's table over some of its variables
+gives exactly the table of the rest, since ``a / c`` summed over the cells that differ in those variables is
+``a`` over the number of cells left. So the product of clique tables over separator tables is a distribution
+that sums to one: the posterior mean under the hyper-Dirichlet prior (Dawid & Lauritzen 1993).
+
+Tables hold occupied cells only; a cell never seen has the prior's share. ``a = 0`` gives the maximum-likelihood
+tables, in which such a cell is impossible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting.oracle import CellCounts
+from xordal.types import VarSet, members
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProbabilityTable:
+    """The smoothed distribution of one variable set.
+
+    Attributes
+    ----------
+    variables
+        The variable set.
+    counted
+        Its occupied cells and their counts.
+    n_cells
+        Number of cells, occupied or not; a float, since it may be beyond any integer type.
+    n_rows
+        Number of rows counted.
+    prior_rows
+        The equivalent sample size.
+    """
+
+    variables: VarSet
+    counted: CellCounts
+    n_cells: float
+    n_rows: int
+    prior_rows: float
+
+    def log_prob(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the log probability of each row in nats; -inf for impossible ones.
+
+        Parameters
+        ----------
+        codes
+            Shape (all columns, rows): level codes; a negative code is a level that was never seen.
+        """
+        chosen = np.asarray(codes[list(members(self.variables))])
+        counts = np.append(self.counted.counts, 0)[_places(self.counted.cells, chosen)]
+        cells = counts + self.prior_rows / self.n_cells
+        with np.errstate(divide="ignore"):
+            logs: NDArray[np.float64] = np.log(cells) - np.log(self.n_rows + self.prior_rows)
+        logs[(chosen < 0).any(axis=0)] = -np.inf
+        return logs
+
+
+def probability_table(
+    variables: VarSet, counted: CellCounts, n_levels: tuple[int, ...], prior_rows: float
+) -> ProbabilityTable:
+    """Return the smoothed table of a variable set from its counts."""
+    n_cells = prod(float(n_levels[v]) for v in members(variables))
+    return ProbabilityTable(variables, counted, n_cells, int(counted.counts.sum()), prior_rows)
+
+
+def _places(cells: NDArray[np.int64], rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return where each row is in the list of occupied cells, one past the end for rows that are not.
+
+    Cells are compared one variable at a time, numbering the beginnings that occur, so that no number of cells
+    is too large.
+    """
+    n_rows = rows.shape[1]
+    cell_start, row_start = np.zeros(len(cells), dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
+    for position in range(cells.shape[1]):
+        width = int(max(cells[:, position].max(initial=0), rows[position].max(initial=0))) + 2
+        known, cell_start = np.unique(cell_start * width + cells[:, position], return_inverse=True)
+        wanted = np.where(row_start < 0, -1, row_start * width + rows[position])
+        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        row_start = np.where((rows[position] >= 0) & (known[found] == wanted), found, -1)
+    # Cells are in lexicographic order, so the number of a whole cell is its place.
+    return np.where(row_start < 0, len(cells), row_start)

@@ -1,0 +1,149 @@
+"""What a user knows beforehand and how far a search may go.
+
+Constraints name columns; :func:`rules` turns them into the numbers the search speaks in. The search begins with
+the required links, completed by the one fill-in rule where they are not chordal, and then passes over every
+candidate that would add a forbidden link or build a clique larger than allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from xordal.errors import SettingsError, nearest
+from xordal.graph.chordal import ChordalGraph, linked
+from xordal.graph.fill_in import fill_in
+from xordal.graph.junction_tree import maximal_cliques
+from xordal.types import Link, LinkSet, SignedSets, VarSet, members
+
+NamedLink = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Links that must or must not be in the network, as pairs of column names.
+
+    Required links that do not form a chordal graph are completed by the fill-in rule
+    (:mod:`xordal.graph.fill_in`); where that would need a forbidden link they are refused.
+
+    Examples
+    --------
+    >>> Constraints(required=[("age", "sex")]).required
+    (('age', 'sex'),)
+    """
+
+    required: Sequence[NamedLink] = ()
+    forbidden: Sequence[NamedLink] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("required", "forbidden"):
+            object.__setattr__(self, name, tuple(_pair(link, name) for link in getattr(self, name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large cliques may grow and how long a search may take.
+
+    Parameters
+    ----------
+    max_clique
+        Largest number of variables in a clique.
+    time_limit
+        Seconds after which the search returns what it has learned; checked between batches of candidates.
+    """
+
+    max_clique: int | None = None
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_clique is not None and self.max_clique < 2:
+            raise SettingsError(f"max_clique must be at least 2, not {self.max_clique}.")
+        if self.time_limit is not None and not 0 < self.time_limit < inf:
+            raise SettingsError(f"time_limit must be a positive number of seconds, not {self.time_limit}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Constraints and limits in variable numbers: where the search starts and what it may add.
+
+    Attributes
+    ----------
+    required
+        The links to start from; with ``fill_in`` they form a chordal graph.
+    fill_in
+        The links that complete them.
+    forbidden
+        Masks: bit u of ``forbidden[v]`` says that u and v must not be linked.
+    max_clique
+        Largest clique to build.
+    time_limit
+        Seconds the search may take.
+    """
+
+    required: LinkSet = ()
+    fill_in: LinkSet = ()
+    forbidden: tuple[VarSet, ...] = ()
+    max_clique: float = inf
+    time_limit: float = inf
+
+    def may_complete(self, variables: VarSet) -> bool:
+        """Whether a variable set holds no forbidden pair."""
+        return not self.forbidden or not any(variables & self.forbidden[v] for v in members(variables))
+
+    def may_change(self, change: SignedSets) -> bool:
+        """Whether a change builds no clique that is too large."""
+        return all(s.bit_count() <= self.max_clique for s, sign in change.items() if sign > 0)
+
+
+FREE = Rules()
+"""No constraints and no limits."""
+
+
+def rules(names: Sequence[str], constraints: Constraints, limits: Limits) -> Rules:
+    """Return constraints and limits in the numbers of the columns.
+
+    Raises
+    ------
+    SettingsError
+        If a column does not exist, or the constraints contradict each other or the limits.
+    """
+    required, forbidden = (_numbered(names, links) for links in (constraints.required, constraints.forbidden))
+    masks = linked([0] * len(names), required)
+    filled = fill_in(masks)
+    for link in sorted({*required, *filled} & set(forbidden)):
+        why = (
+            "both required and forbidden" if link in required else "forbidden, but completes the required links"
+        )
+        raise SettingsError(f"The link {names[link[0]]} - {names[link[1]]} is {why}. Change one of them.")
+    largest = inf if limits.max_clique is None else limits.max_clique
+    graph = ChordalGraph.empty(len(names)).add([*required, *filled])
+    for clique in maximal_cliques(graph):
+        if clique.bit_count() > largest:
+            told = ", ".join(names[v] for v in members(clique))
+            raise SettingsError(f"The required links make a clique of {told}, larger than max_clique allows.")
+    return Rules(
+        required,
+        filled,
+        tuple(map(VarSet, linked([0] * len(names), forbidden))) if forbidden else (),
+        largest,
+        inf if limits.time_limit is None else limits.time_limit,
+    )
+
+
+def _pair(link: Iterable[str], name: str) -> NamedLink:
+    ends = () if isinstance(link, str) else tuple(link)
+    if len(ends) != 2 or ends[0] == ends[1]:
+        raise SettingsError(f"Each {name} link is a pair of two column names, not {link!r}.")
+    return ends[0], ends[1]
+
+
+def _numbered(names: Sequence[str], links: Iterable[NamedLink]) -> LinkSet:
+    found: set[Link] = set()
+    for ends in links:
+        for name in ends:
+            if name not in names:
+                raise SettingsError(f"There is no column {name!r} to link; {nearest(name, names)}")
+        u, v = sorted(names.index(name) for name in ends)
+        found.add((u, v))
+    return tuple(sorted(found))

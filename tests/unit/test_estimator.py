@@ -1,0 +1,203 @@
+"""MultiLinkSearch: the scikit-learn contract, and what the estimator adds to ``learn``."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from xordal import (
+    CategoricalTable,
+    Constraints,
+    DataError,
+    EntropyDecrement,
+    Limits,
+    MultiLinkSearch,
+    SettingsError,
+    learn,
+    read_table,
+)
+from xordal.pi.zoo import music_box, table_1
+
+
+def frame(table: CategoricalTable) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            name: [levels[code] for code in codes]
+            for name, levels, codes in zip(table.names, table.levels, table.codes.tolist(), strict=True)
+        }
+    )
+
+
+BOX = frame(music_box().joint.exact_table())
+
+
+@pytest.mark.filterwarnings("ignore::xordal.errors.DataWarning")  # its data are continuous
+@parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn ships no types
+    [MultiLinkSearch(), MultiLinkSearch(max_variables=2, smoothing=0.5)]
+)
+def test_the_contract_of_scikit_learn(estimator: MultiLinkSearch, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def test_what_is_learned() -> None:
+    search = MultiLinkSearch(max_links=3, criterion=EntropyDecrement(0.004)).fit(BOX)
+    learned = learn(music_box().joint.exact_table())
+    assert search.trace_ == learned.trace
+    assert nx.utils.graphs_equal(
+        nx.Graph(search.graph_.edges), nx.Graph([learned.names(link) for link in learned.links])
+    )
+    assert list(search.graph_.nodes) == list(BOX.columns)
+    assert search.feature_names_in_.tolist() == list(BOX.columns)
+    assert [levels.tolist() for levels in search.categories_] == [sorted(set(BOX[c])) for c in BOX]
+    assert search.n_features_in_ == 8
+
+
+def test_categories_keep_their_type() -> None:
+    search = MultiLinkSearch().fit(pd.DataFrame({"b": [True, False], "n": [2, 10], "s": ["x", "1"]}))
+    assert [levels.dtype.kind for levels in search.categories_] == ["b", "i", "U"]
+    mixed = read_table({"n": [1, None], "s": ["x", "y"]}, missing="level")
+    assert MultiLinkSearch().fit(mixed).categories_[0].tolist() == [1.0, "(missing)"]
+
+
+def test_score_without_smoothing_is_minus_the_entropy_of_the_network() -> None:
+    """1000 rows hold the music box exactly: the network's entropy is that of its five causes."""
+    search = MultiLinkSearch(smoothing=0).fit(BOX)
+    chances = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5], [0.5, 0.5], [0.3, 0.7]])
+    assert search.score(BOX) == pytest.approx((chances * np.log(chances)).sum(), abs=1e-12)
+    assert search.score(BOX) > MultiLinkSearch(max_links=1, smoothing=0).fit(BOX).score(BOX) + 0.6
+
+
+def test_smoothing_makes_unseen_cells_possible_but_not_unseen_levels() -> None:
+    impossible = BOX.iloc[:1].assign(John=["content" if BOX.John[0] == "complains" else "complains"])
+    assert MultiLinkSearch(smoothing=0).fit(BOX).score_samples(impossible)[0] == -np.inf
+    assert np.isfinite(MultiLinkSearch(smoothing=1).fit(BOX).score_samples(impossible)[0])
+    stranger = BOX.iloc[:1].assign(John=["sleeps"])
+    assert MultiLinkSearch().fit(BOX).score_samples(stranger)[0] == -np.inf
+    with pytest.raises(SettingsError, match="smoothing"):
+        MultiLinkSearch(smoothing=-1).fit(BOX)
+
+
+def test_weights_are_repeated_rows() -> None:
+    distinct = BOX.groupby(list(BOX.columns), sort=False).size().reset_index(name="n")
+    light = MultiLinkSearch().fit(distinct.drop(columns="n"), sample_weight=distinct["n"])
+    heavy = MultiLinkSearch().fit(BOX)
+    assert light.trace_ == heavy.trace_
+    assert light.score_samples(BOX).tolist() == heavy.score_samples(BOX).tolist()
+    assert light.score(distinct.drop(columns="n"), sample_weight=distinct["n"]) == pytest.approx(
+        heavy.score(BOX)
+    )
+    with pytest.raises(ValueError, match=r"Row 1: 0\.5 is no row weight"):
+        MultiLinkSearch().fit(BOX, sample_weight=np.full(len(BOX), 0.5))
+
+
+def test_pickles_and_clones() -> None:
+    search = MultiLinkSearch(
+        2,
+        criterion=EntropyDecrement(0.001),
+        constraints=Constraints(forbidden=[("ball1", "ball2")]),
+        limits=Limits(max_clique=4),
+    ).fit(BOX)
+    again = pickle.loads(pickle.dumps(search))
+    assert again.trace_ == search.trace_
+    assert again.score(BOX) == search.score(BOX)
+    copied = clone(search)
+    assert copied.get_params() == search.get_params()
+    assert copied.fit(BOX).trace_ == search.trace_
+
+
+def test_in_a_pipeline_and_cross_validated() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(600, 2))
+    data = np.column_stack([x, x[:, 0] * x[:, 1]])  # the sign of the third is the XOR of the other two
+    bins = KBinsDiscretizer(2, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+    criterion = EntropyDecrement(0.02)
+    pipeline = make_pipeline(bins, MultiLinkSearch(criterion=criterion))
+    assert pipeline.fit(data)[-1].trace_[0].lookahead == 3
+    scores = cross_val_score(pipeline, data, cv=3)
+    alone = cross_val_score(make_pipeline(bins, MultiLinkSearch(1, criterion=criterion)), data, cv=3)
+    assert (scores > alone + 0.3).all()
+
+
+def test_progress_is_told() -> None:
+    told: list[Any] = []
+    MultiLinkSearch(callback=told.append).fit(BOX)
+    assert {progress.lookahead for progress in told} == {1, 2, 3}
+
+
+def test_constraints_name_columns_also_of_arrays() -> None:
+    rows = table_1().joint.exact_table().codes.T
+    search = MultiLinkSearch(2, constraints=Constraints(required=[("x0", "x1")])).fit(rows)
+    assert ("x0", "x1") in search.graph_.edges
+    with pytest.raises(SettingsError, match="no column 'x9'"):
+        MultiLinkSearch(constraints=Constraints(required=[("x0", "x9")])).fit(rows)
+
+
+def test_summary_prints_what_a_person_wants(capsys: pytest.CaptureFixture[str]) -> None:
+    search = MultiLinkSearch().fit(BOX.assign(coin=["heads", "tails"] * 500))
+    search.summary()
+    text = capsys.readouterr().out
+    assert "9 variables, learned from 1,000 rows" in text
+    assert "12 links in 3 cliques" in text
+    assert "{ music_box, dog, John }" in text
+    assert "on their own: coin" in text
+    assert "would have missed 10 of the links" in text
+    with pytest.raises(NotFittedError):
+        MultiLinkSearch().summary()
+
+
+def test_in_a_notebook() -> None:
+    search = MultiLinkSearch()
+    assert "<pre>Decomposable" not in search._repr_html_()
+    search.fit(BOX.rename(columns={"dog": "<dog>"}))
+    html = search._repr_html_()
+    assert "music_box, &lt;dog&gt;, John" in html
+    assert search._repr_mimebundle_()["text/html"].startswith("<pre>")
+    with sklearn.config_context(display="text"):
+        assert not hasattr(search, "_repr_html_")
+
+
+def test_a_search_that_ran_out_of_time_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    search = MultiLinkSearch(limits=Limits(time_limit=1e-9)).fit(BOX)
+    search.summary()
+    assert "ran out of time" in capsys.readouterr().out
+    assert np.isfinite(search.score(BOX))
+
+
+def test_what_cannot_be_scored() -> None:
+    search = MultiLinkSearch().fit(BOX)
+    with pytest.raises(NotFittedError):
+        MultiLinkSearch().score_samples(BOX)
+    with pytest.raises(ValueError, match="feature names should match"):
+        search.score_samples(BOX[BOX.columns[::-1]])
+    with pytest.raises(ValueError, match="is expecting 8 features"):
+        MultiLinkSearch().fit(BOX.to_numpy()).score_samples(BOX.to_numpy()[:, :3])
+    numbers = MultiLinkSearch().fit(pd.DataFrame({"a": [0, 1], "b": [1, 0]}))
+    with pytest.raises(
+        DataError, match="Column 'a' holds values such as '0'; the network knows levels such as 0"
+    ):
+        numbers.score_samples(pd.DataFrame({"a": ["0"], "b": ["1"]}))
+    with pytest.raises(DataError, match="row 1: the value is missing"):
+        search.score_samples(BOX.iloc[:1].assign(dog=[None]))
+    with pytest.raises(DataError, match=r"read it with xordal\.read_table"):
+        MultiLinkSearch().fit(Path("box.csv"))
+
+
+def test_one_kind_of_frame_can_be_learned_from_and_another_scored() -> None:
+    search = MultiLinkSearch().fit(BOX)
+    assert search.score(pl.from_pandas(BOX)) == search.score(BOX)
+    assert search.score(read_table(BOX)) == search.score(BOX)

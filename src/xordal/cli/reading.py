@@ -149,6 +149,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     from xordal.cli import screen
     from xordal.data.read import read
     from xordal.errors import DataError, DataWarning
+    from xordal.formats.text import shown
 
     told: list[str] = []
 
@@ -165,7 +166,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
         warnings.simplefilter("always", DataWarning)
         table = read(source, how, judge)
     for message in (*(str(warning.message) for warning in caught), *told):
-        screen.notes().print(screen.shown(f"Note: {message}"), soft_wrap=True)
+        screen.notes().print(shown(f"Note: {message}"), soft_wrap=True)
     if table.n_variables < 2:
         raise DataError(f"Only one column is left, {table.names[0]!r}. A network needs at least two.")
     if table.n_rows < 2:

@@ -80,6 +80,7 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
         "import xordal",
         "from xordal.cli.app import main; main(['--help'])",
         "from xordal.cli.app import main; main(['learn', '--help'])",
+        "from xordal.cli.app import main; main(['reproduce', '--help'])",
         "from xordal.cli.app import main; main(['--version'])",
     ],
 )

@@ -90,9 +90,17 @@ def _print_grid(console: Console, grid: Grid) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=Text(grid.caption), title_justify="left")
-    for heading, is_numeric in zip(grid.headings, grid.numeric, strict=True):
-        table.add_column(Text(heading), justify="right" if is_numeric else "left")
+    console.print(Text(f"  {grid.caption}"))
+    padding = (0, 1) if console.width >= 100 else (0, 0)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=padding)
+    for place, (heading, is_numeric) in enumerate(zip(grid.headings, grid.numeric, strict=True)):
+        longest = max((len(row[place]) for row in grid.rows), default=0)
+        table.add_column(
+            Text(heading),
+            justify="right" if is_numeric else "left",
+            min_width=longest if is_numeric else None,  # in a narrow terminal text folds, numbers do not
+            overflow="fold",
+        )
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))

@@ -16,6 +16,7 @@ from xordal.report.svg import ACCENT, BACKGROUND, Point, arrow, clipped, documen
 _MARGIN = 8.0
 _NODE_HEIGHT = 26.0
 _GAP = 26.0
+_UNIT = 72.0
 _RADIUS = 12.0
 _STEP, _LEVEL = 36.0, 72.0
 
@@ -44,7 +45,7 @@ def network(drawing: NetworkDrawing) -> str:
     links = [(number[link.ends[0]], number[link.ends[1]]) for link in drawing.links]
     places = drawing.places or stress_layout(len(drawing.nodes), links)
     halves = [(text_width(name) / 2 + 9, _NODE_HEIGHT / 2) for name in drawing.nodes]
-    points, size = _framed(spread(places, halves, _GAP), halves)
+    points, size = _framed(spread(places, halves, _GAP, _UNIT), halves)
     lines = [
         _link(link, points[u], points[v])
         for link, (u, v) in sorted(zip(drawing.links, links, strict=True), key=_new)
@@ -87,9 +88,12 @@ def execution(drawing: ExecutionDrawing) -> str:
             for point, parent in zip(points, drawing.parents, strict=True)
             if parent is not None
         ]
+    # The name of what was learned stands above its pass, unless an arrow comes down or lines rise there.
+    lowest = min(drawing.labels, default=1)
+    before = (0, *drawing.labels)  # one longer: the last pass comes before nothing
     passes = [
-        _pass(point, label, learned)
-        for point, label, learned in zip(points, drawing.labels, drawing.learned, strict=True)
+        _pass(point, label, learned, above > label if drawing.parents is None else label == lowest)
+        for point, label, learned, above in zip(points, drawing.labels, drawing.learned, before, strict=False)
     ]
     levels = [
         text(
@@ -97,7 +101,7 @@ def execution(drawing: ExecutionDrawing) -> str:
         )
         for i in range(1, top + 1)
     ]
-    size = (96 + _STEP * max(len(points) - 1, 0) + 24, 34 + _LEVEL * (top - 1) + 24)
+    size = (96 + _STEP * max(len(points) - 1, 0) + 24, 34 + _LEVEL * (top - 1) + 30)
     return document(drawing.title, size, [*levels, *joints, *passes], "execution")
 
 
@@ -148,12 +152,11 @@ def _round(center: Point, toward: Point) -> Point:
     return (center[0] + _RADIUS * dx / length, center[1] + _RADIUS * dy / length)
 
 
-def _pass(center: Point, label: int, learned: str) -> str:
+def _pass(center: Point, label: int, learned: str, name_below: bool) -> str:
     x, y = center
     fill = ACCENT if learned else BACKGROUND
     ink = BACKGROUND if learned else "currentColor"
     circle = element("circle", cx=x, cy=y, r=_RADIUS, fill=fill, stroke="currentColor", class_="pass")
-    above = text(
-        learned, (x, y - _RADIUS - 7), font_size=11, stroke=BACKGROUND, stroke_width=4, paint_order="stroke"
-    )
-    return circle + text(str(label), center, fill=ink) + (above if learned else "")
+    place = (x, y + _RADIUS + 9) if name_below else (x, y - _RADIUS - 7)
+    name = text(learned, place, font_size=11, stroke=BACKGROUND, stroke_width=4, paint_order="stroke")
+    return circle + text(str(label), center, fill=ink) + (name if learned else "")

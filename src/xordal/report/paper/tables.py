@@ -8,7 +8,7 @@ from xordal.report.paper import printed
 from xordal.report.paper.checks import Check, Grid, Item, compare
 from xordal.report.paper.runs import Studies, Study
 from xordal.report.paper.sampling import Sampled, sample_music_box
-from xordal.report.paper.wording import Namer, cut, numbers
+from xordal.report.paper.wording import Namer, both, cut, numbers
 
 _GUARD = (
     "The paper's counts come from a run without the guard (i > 1) in line 6 of its Algorithm ML: after a "
@@ -77,7 +77,7 @@ def table_3(studies: Studies) -> Item:
             "cases; its decrements are those of the exact joint, cut and not rounded to four digits"
             + (f" (rounded, they would show {moved})." if moved else "."),
         ),
-        grids=(_grid(study, [f"{gain:.8f}" for gain in gains], "decrement, ours, exact#"),),
+        grids=(_grid(study, [f"{gain:.8f}" for gain in gains], "decrement: ours, exact#"),),
     )
 
 
@@ -87,7 +87,7 @@ def table_4(studies: Studies) -> Item:
     sampled = sample_music_box(study, printed.TABLE_4_ROWS)
     gains = [entry.gain for entry in study.as_run.learned.trace]
     cells = [
-        (f"{gain:.8f}", f"{low:.4f} to {high:.4f}")
+        (f"{gain:.8f}", f"{low:.4f}-{high:.4f}")
         for gain, (low, high) in zip(gains, sampled.ranges, strict=True)
     ]
     return Item(
@@ -110,7 +110,7 @@ def table_4(studies: Studies) -> Item:
             f"samples of that size {sampled.n_same} lead to the same link sets in the same order; the last "
             "column is the middle 95 % of each decrement among them.",
         ),
-        grids=(_grid(study, cells, "decrement, ours, exact#|95 % of samples#"),),
+        grids=(_grid(study, cells, "decrement: ours, exact#|95 % of samples#"),),
     )
 
 
@@ -175,9 +175,8 @@ def _grid(study: Study, decrements: Sequence[str | tuple[str, ...]], headings: s
     rows = [
         (
             step.name,
-            f"{step.lookahead}",
-            f"{entry.lookahead}",
-            say.links(links),
+            both(str(step.lookahead), str(entry.lookahead)),
+            both(say.links(step.links), say.links(links)),
             f"{step.graphs_tested:,}",
             f"{entry.graphs_tested:,}",
             f"{by_letter:,}",
@@ -188,6 +187,6 @@ def _grid(study: Study, decrements: Sequence[str | tuple[str, ...]], headings: s
             study.steps, run.learned.trace, run.link_sets, letter, decrements, strict=True
         )
     ]
-    counts = "graphs tested, paper#|ours#|ours, pseudo-code#"
-    heads = f"step|i, paper#|ours#|learned link set, ours|{counts}|decrement, paper#|{headings}"
+    counts = "graphs tested: paper#|graphs tested: ours#|pseudo-code as printed#"
+    heads = f"step|i#|learned link set|{counts}|decrement: paper#|{headings}"
     return Grid.of("Row by row, in nats", heads, rows)

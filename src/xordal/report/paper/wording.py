@@ -52,6 +52,17 @@ def numbers(values: Iterable[int]) -> str:
     return ", ".join(f"{value:,}" for value in values)
 
 
+def both(paper: str, ours: str) -> str:
+    """Write what the paper and we have in one cell: once where it is the same.
+
+    Examples
+    --------
+    >>> both("2", "2"), both("2", "3")
+    ('2', 'paper 2, ours 3')
+    """
+    return ours if paper == ours else f"paper {paper}, ours {ours}"
+
+
 def cut(value: float, digits: int = 4) -> str:
     """Write a number cut, not rounded, after some digits.
 

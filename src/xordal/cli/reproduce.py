@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -94,13 +94,10 @@ def _print_grid(console: Console, grid: Grid) -> None:
     padding = (0, 1) if console.width >= 100 else (0, 0)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=padding)
     for place, (heading, is_numeric) in enumerate(zip(grid.headings, grid.numeric, strict=True)):
-        longest = max((len(row[place]) for row in grid.rows), default=0)
-        table.add_column(
-            Text(heading),
-            justify="right" if is_numeric else "left",
-            min_width=longest if is_numeric else None,  # in a narrow terminal text folds, numbers do not
-            overflow="fold",
-        )
+        # Columns of numbers are as narrow as they can be, so that in a narrow terminal only text folds.
+        width = max(map(len, [*heading.split(), *(row[place] for row in grid.rows)])) if is_numeric else None
+        justify: Literal["right", "left"] = "right" if is_numeric else "left"
+        table.add_column(Text(heading), justify=justify, width=width, overflow="fold")
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))

@@ -137,7 +137,9 @@ def _line(start: Point, end: Point, **attributes: object) -> str:
 def _link(link: DrawnLink, start: Point, end: Point) -> str:
     width = 3.0 if link.is_new else 1.5
     # Round dots: dashes of no length with round caps.
-    dotted = {"stroke_dasharray": f"0 {2.2 * width:.1f}", "stroke_linecap": "round"} if link.is_colored else {}
+    dotted = (
+        {"stroke_dasharray": f"0 {2 * width + 2:.1f}", "stroke_linecap": "round"} if link.is_colored else {}
+    )
     kind = f"link {'colored' if link.is_colored else 'black'}{' new' if link.is_new else ''}"
     stroke = ACCENT if link.is_new else "currentColor"
     return _line(

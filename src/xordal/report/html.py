@@ -31,6 +31,7 @@ def page(template: str, **values: object) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     # The drawing functions escape every name themselves.
     environment.filters["svg"] = lambda drawing: Markup(draw(drawing))

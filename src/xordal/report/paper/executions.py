@@ -52,7 +52,7 @@ def table_2(studies: Studies) -> Item:
             Grid.of(
                 "Measured, and the bounds of the paper",
                 "run|i#|steps in a pass: ours#|the most there can be#|steps in a pass: paper, N^(2i)#|"
-                "passes in a search: ours#|passes in a search: paper, N^2 / i#",
+                "passes in a search: ours#|passes in a search: paper, N^2/i#",
                 [(n, i, f"{s:,}", f"{m:,}", f"{b:,}", p, f"{q:.1f}") for n, i, s, m, b, p, q in rows],
             ),
         ),

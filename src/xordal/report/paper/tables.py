@@ -187,6 +187,6 @@ def _grid(study: Study, decrements: Sequence[str | tuple[str, ...]], headings: s
             study.steps, run.learned.trace, run.link_sets, letter, decrements, strict=True
         )
     ]
-    counts = "graphs tested: paper#|graphs tested: ours#|pseudo-code as printed#"
+    counts = "graphs tested: paper#|graphs tested: ours#|graphs tested: as printed#"
     heads = f"step|i#|learned link set|{counts}|decrement: paper#|{headings}"
     return Grid.of("Row by row, in nats", heads, rows)

@@ -36,9 +36,10 @@ class Namer:
         return ", ".join(self.links(links) for links in link_sets)
 
     def blocks(self, blocks: Iterable[Collection[str]]) -> str:
-        """Write a partition, its blocks parted by bars."""
-        ordered = (sorted(block, key=self._order.__getitem__) for block in blocks)
-        return " | ".join(" ".join(block) for block in ordered)
+        """Write a partition, its blocks parted by bars, in the order of their first variables."""
+        numbered = sorted(sorted(self._order[name] for name in block) for block in blocks)
+        names = list(self._order)
+        return " | ".join(" ".join(names[v] for v in block) for block in numbered)
 
 
 def numbers(values: Iterable[int]) -> str:

@@ -18,10 +18,11 @@ def item(*checks: Check) -> Item:
 def test_a_reason_is_given_only_for_a_difference() -> None:
     assert compare("n", 1, 1, why="because") == Check("n", "1", "1", "equal")
     assert compare("n", 1, 2, why="because") == Check("n", "1", "2", "different", "because")
-    assert holds("it is so", True, "seen", why="because").mark == "equal"
-    assert holds("it is so", False, "not seen", why="because") == Check(
-        "it is so", "holds", "not seen", "different", "because"
+    assert holds("it is so", True, "seen", why="because") == Check("it is so", "holds", "seen", "equal")
+    assert holds("it is so", False, "seen", why="because") == Check(
+        "it is so", "holds", "does not hold", "different", "because"
     )
+    assert holds("it is so", False, "seen", otherwise="broken").ours == "broken"
 
 
 def test_an_item_carries_its_worst_mark() -> None:

@@ -51,9 +51,16 @@ def compare(what: str, paper: T, ours: T, *, show: Callable[[T], str] = str, why
     return Check(what, show(paper), show(ours), "equal" if is_equal else "different", "" if is_equal else why)
 
 
-def holds(statement: str, is_true: bool, ours: str, *, why: str = "") -> Check:
-    """Check a statement of the paper: equal where it holds, different where it does not."""
-    return Check(statement, "holds", ours, "equal" if is_true else "different", "" if is_true else why)
+def holds(
+    statement: str, is_true: bool, ours: str, *, otherwise: str = "does not hold", why: str = ""
+) -> Check:
+    """Check a statement of the paper: equal where it holds, different where it does not.
+
+    ``ours`` tells what was found where it holds, ``otherwise`` where it does not.
+    """
+    if is_true:
+        return Check(statement, "holds", ours, "equal")
+    return Check(statement, "holds", otherwise, "different", why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import xordal
 from xordal.cli.demo import demo
 from xordal.cli.generate import generate
 from xordal.cli.learn import learn
+from xordal.cli.reproduce import reproduce
 from xordal.errors import SettingsError, XordalError
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(learn)
 app.command()(generate)
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

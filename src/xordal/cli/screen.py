@@ -129,6 +129,9 @@ def print_lines(console: Console, lines: Iterable[str]) -> None:
     """Print lines; one that is too wide goes on below its own indentation."""
     for line in lines:
         text = line.lstrip(" ")
+        if not text:
+            console.print()
+            continue
         console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False))
 
 

@@ -91,6 +91,24 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
     assert "500 rows drawn at random, seed 3" in run("demo", "-n", "500", "--seed", "3", cwd=tmp_path).stdout
 
 
+def test_reproduce_prints_writes_and_counts(tmp_path: Path) -> None:
+    done = run("reproduce", "-o", "a/b", cwd=tmp_path)
+    for told in ("Table 3: Summary of learning", "0.03897774", "[equal up to sampling]", "In all: 52 equal"):
+        assert told in done.stdout
+    assert done.stderr == "Wrote a/b/index.html\n"
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["index.html"]
+    assert (tmp_path / "a" / "b" / "index.html").read_text().endswith("</html>\n")
+
+
+def test_reproduce_as_json(tmp_path: Path) -> None:
+    told = json.loads(run("reproduce", "--json", cwd=tmp_path).stdout)
+    assert told["counts"] == {"equal": 52, "equal up to sampling": 2, "different": 6}
+    table_4 = next(item for item in told["items"] if item["key"] == "table-4")
+    assert [row[0] for row in table_4["grids"][0]["rows"]] == [f"L{step}" for step in range(1, 8)]
+    assert {check["mark"] for check in table_4["checks"]} == set(told["counts"])
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -110,6 +128,8 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
         (["generate", "table-1", "--exact", "-n", "5"], 2, "--exact writes"),
         (["generate", "table-1", "-n", "0"], 2, "-n"),
         (["generate", "table-1", "-o", "no/such/folder.csv"], 1, "Cannot write"),
+        (["reproduce", "-o", "good.csv"], 1, "'good.csv' is a file; -o names a folder"),
+        (["reproduce", "-o", "good.csv/paper"], 1, "Cannot make the folder 'good.csv/paper'"),
     ],
 )
 def test_mistakes_get_one_clear_message(tmp_path: Path, arguments: list[str], code: int, told: str) -> None:

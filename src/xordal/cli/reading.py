@@ -164,7 +164,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
-        table = read(source, how, judge)
+        table = read(source, how, judge, told.append)
     for message in (*(str(warning.message) for warning in caught), *told):
         screen.notes().print(shown(f"Note: {message}"), soft_wrap=True)
     if table.n_variables < 2:

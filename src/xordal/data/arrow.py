@@ -12,16 +12,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from xordal.data.column import MISSING, Column, from_distinct
+from xordal.data.column import MISSING, Column, from_distinct, from_values
 from xordal.errors import DataError
 
 
-def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = False) -> Column:
-    """Return an Arrow array as a column.
-
-    The order of a dictionary's values is kept where Arrow marks it as ordered, or where ``is_declared`` says
-    that it was declared elsewhere.
-    """
+def column_of(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
+    """Return an Arrow array as a column; the order of a dictionary marked as ordered is kept."""
+    if pa.types.is_run_end_encoded(array.type):
+        array = compute.run_end_decode(array)
     if pa.types.is_nested(array.type):
         raise DataError(
             f"Column {name!r} holds {array.type} values. Each cell must hold one category; leave the column "
@@ -29,11 +27,13 @@ def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = 
         )
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
+    if isinstance(array.type, pa.BaseExtensionType):
+        return from_values(name, array.to_pylist())
     if not pa.types.is_dictionary(array.type):
         _refuse_infinity(name, array)
         array = _encoded(array)
     codes = _codes(array.indices)
-    return from_distinct(name, _values(array.dictionary), codes, is_declared or array.type.ordered)
+    return from_distinct(name, _values(array.dictionary), codes, is_declared=array.type.ordered)
 
 
 def _codes(indices: pa.Array) -> NDArray[np.int32]:

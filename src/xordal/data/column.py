@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +72,11 @@ class Column:
 def from_distinct(name: str, values: Sequence[Hashable], codes: NDArray[np.int32], is_declared: bool) -> Column:
     """Return a column from values that may repeat or be missing, and codes into them.
 
-    The order of the values is kept where it was declared; elsewhere levels are put in their order.
+    The order of the values is kept where it was declared; elsewhere levels are put in their order. Text and
+    numbers in one column are refused.
     """
+    values = [value.item() if isinstance(value, np.generic) else value for value in values]
+    _refuse_mixed_types(name, values, codes)
     present = [value for value in values if not is_missing_value(value)]
     levels = tuple(dict.fromkeys(present)) if is_declared else ordered_levels(present)
     code_of = {level: code for code, level in enumerate(levels)}
@@ -81,7 +85,7 @@ def from_distinct(name: str, values: Sequence[Hashable], codes: NDArray[np.int32
 
 
 def from_values(name: str, values: Sequence[Hashable]) -> Column:
-    """Return a column from one Python value per row; text and numbers in one column are refused."""
+    """Return a column from one Python value per row."""
     try:
         seen: dict[Hashable, int] = {}
         codes = np.fromiter((seen.setdefault(value, len(seen)) for value in values), np.int32, len(values))
@@ -91,7 +95,6 @@ def from_values(name: str, values: Sequence[Hashable]) -> Column:
             f"Column {name!r} holds {type(wrong).__name__} values such as {str(wrong)[:40]}. "
             "Each cell must hold one category: text, a number or a truth value."
         ) from None
-    _refuse_mixed_types(name, values, seen)
     return from_distinct(name, list(seen), codes, is_declared=False)
 
 
@@ -113,23 +116,23 @@ def _is_hashable(value: object) -> bool:
     return True
 
 
-def _refuse_mixed_types(name: str, values: Sequence[Hashable], seen: dict[Hashable, int]) -> None:
-    kinds: dict[str, Hashable] = {}
-    for value in seen:
+def _refuse_mixed_types(name: str, values: Sequence[Hashable], codes: NDArray[np.int32]) -> None:
+    first_of: dict[str, int] = {}
+    for code, value in enumerate(values):
         if not is_missing_value(value):
-            kinds.setdefault(_kind(value), value)
-    if len(kinds) > 1:
-        (one, first), (two, second) = list(kinds.items())[:2]
-        places = [next(n for n, v in enumerate(values, 1) if v is value) for value in (first, second)]
+            first_of.setdefault(_kind(value), code)
+    if len(first_of) > 1:
+        (one, first), (two, second) = list(first_of.items())[:2]
+        rows = [int(np.argmax(codes == code)) + 1 for code in (first, second)]
         raise DataError(
-            f"Column {name!r} mixes types: {one} ({first!r}, row {places[0]}) and {two} "
-            f"({second!r}, row {places[1]}). Make them one type, for example all text."
+            f"Column {name!r} mixes types: {one} ({values[first]!r}, row {rows[0]}) and {two} "
+            f"({values[second]!r}, row {rows[1]}). Make them one type, for example all text."
         )
 
 
 def _kind(value: Hashable) -> str:
     if isinstance(value, bool | np.bool_):
         return "truth values"
-    if isinstance(value, int | float | np.number):
+    if isinstance(value, int | float | complex | Decimal | np.number):
         return "numbers"
     return "text" if isinstance(value, str) else f"{type(value).__name__} values"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.column import Column
-from xordal.data.levels import as_numbers
+from xordal.data.levels import as_numbers, unused
 from xordal.errors import DataError, SettingsError, nearest
 
 BinBy = Literal["quantile", "width"]
@@ -93,9 +93,6 @@ def merged(column: Column, fewer_than: int, weights: NDArray[np.int64] | None = 
     rare = column.counts(weights) < fewer_than
     if rare.sum() < 2:
         return column
-    label = OTHER_LEVEL
-    while label in column.levels:
-        label = f"({label})"
     kept = [level for level, is_rare in zip(column.levels, rare, strict=True) if not is_rare]
     groups: Sequence[int] = np.where(rare, len(kept), np.cumsum(~rare) - 1).tolist()
-    return column.regrouped(groups, [*kept, label])
+    return column.regrouped(groups, [*kept, unused(OTHER_LEVEL, column.levels)])

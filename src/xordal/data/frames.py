@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from xordal.data.arrow import column_of
-from xordal.data.column import Column, from_values
+from xordal.data.column import Column, from_distinct, from_values
 from xordal.data.select import check_lengths
 from xordal.errors import DataError
 
@@ -69,20 +69,29 @@ def _frame_column(frame: Any, position: int) -> Column:
     import narwhals.stable.v2 as nw
 
     name, series = str(frame.columns[position]), frame[:, position]
-    # pandas categories have a declared order even where they are not called ordered.
-    is_declared = series.implementation.is_pandas_like() and isinstance(series.dtype, nw.Categorical | nw.Enum)
+    native = series.to_native()
+    if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
+        # Declared, also where pandas does not call it ordered; and pandas.cut makes levels Arrow does not know.
+        codes = np.asarray(native.cat.codes, dtype=np.int32)
+        return from_distinct(name, native.cat.categories.tolist(), codes, is_declared=True)
+    if series.dtype == nw.Object and not series.implementation.is_pandas_like():
+        return from_values(name, series.to_list())  # Arrow would see addresses
     try:
         array = series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        array = None
+    if array is None or isinstance(array.type, pa.BaseExtensionType):
         return from_values(name, series.to_list())
-    return column_of(name, array, is_declared)
+    return column_of(name, array)
 
 
 def _arrow_table(source: Any) -> pa.Table:
     try:
         return pa.table(source)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-        raise DataError(f"The Arrow data are no table of columns: {error}") from None
+        raise DataError(
+            f"A {type(source).__name__} is no table of named columns ({error}). Make it a frame."
+        ) from None
 
 
 def _as_array(source: Any) -> np.ndarray[Any, Any]:
@@ -94,8 +103,8 @@ def _as_array(source: Any) -> np.ndarray[Any, Any]:
         array = np.asarray(source)
     else:
         raise DataError(
-            f"A {type(source).__name__} is no table. Give a pandas, polars or pyarrow frame, a two-dimensional "
-            "array, a mapping of names to columns, or the path of a file."
+            f"An object of type {type(source).__name__} is no table. Give a pandas, polars or pyarrow frame, a "
+            "two-dimensional array, a mapping of names to columns, or the path of a file."
         )
     if array.dtype.kind == "c":
         raise DataError("Complex data not supported. Levels are text, numbers or truth values.")

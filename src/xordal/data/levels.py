@@ -5,7 +5,11 @@ The order of levels is for people. No count, entropy or trace depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import re
+from collections.abc import Hashable, Iterable, Sequence
+
+_WITH_COMMA = re.compile(r"[+-]?\d+(,\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}", re.ASCII)
 
 
 def ordered_levels(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
@@ -20,11 +24,25 @@ def ordered_levels(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
     >>> ordered_levels(["b", "a", "10"])
     ('10', 'a', 'b')
     """
-    distinct = set(values)
-    numbers = {value: as_number(value) for value in distinct}
-    if all(number is not None for number in numbers.values()):
-        return tuple(sorted(distinct, key=lambda value: (numbers[value], str(value))))
+    distinct = list(set(values))
+    numbers = as_numbers(distinct)
+    if numbers is not None:
+        number_of = dict(zip(distinct, numbers, strict=True))
+        return tuple(sorted(distinct, key=lambda value: (number_of[value], str(value))))
     return tuple(sorted(distinct, key=lambda value: (type(value).__name__, str(value))))
+
+
+def unused(label: str, levels: Sequence[Hashable]) -> str:
+    """Return a label for a new level, in brackets as often as it takes to be none of the others.
+
+    Examples
+    --------
+    >>> unused("(other)", ["a"]), unused("(other)", ["(other)"])
+    ('(other)', '((other))')
+    """
+    while label in levels:
+        label = f"({label})"
+    return label
 
 
 def as_number(value: Hashable) -> float | None:
@@ -44,8 +62,19 @@ def as_number(value: Hashable) -> float | None:
     return number if abs(number) < float("inf") else None
 
 
-def as_numbers(levels: Iterable[Hashable]) -> list[float] | None:
-    """Return all levels as numbers, or None if one of them is none."""
+def as_numbers(levels: Sequence[Hashable]) -> list[float] | None:
+    """Return all levels as numbers, or None if one of them is none.
+
+    A comma is read as a decimal point where all levels allow it and at least one comma cannot be one between
+    thousands.
+
+    Examples
+    --------
+    >>> as_numbers(["2,5", "10"]), as_numbers(["1,500", "2,000"])
+    ([2.5, 10.0], None)
+    """
+    if _has_decimal_commas(levels):
+        levels = [str(level).replace(",", ".") for level in levels]
     numbers: list[float] = []
     for level in levels:
         number = as_number(level)
@@ -53,3 +82,14 @@ def as_numbers(levels: Iterable[Hashable]) -> list[float] | None:
             return None
         numbers.append(number)
     return numbers
+
+
+def _has_decimal_commas(levels: Sequence[Hashable]) -> bool:
+    texts = [level for level in levels if isinstance(level, str)]
+    with_comma = [text for text in texts if "," in text]
+    return (
+        bool(with_comma)
+        and len(texts) == len(levels)
+        and all(_WITH_COMMA.fullmatch(text) for text in texts)
+        and not all(_THOUSANDS.fullmatch(text) for text in with_comma)
+    )

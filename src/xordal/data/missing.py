@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where
+from xordal.data.levels import unused
 from xordal.errors import DataError, SettingsError, nearest
 
 Missing = Literal["error", "drop", "level"]
@@ -57,9 +58,6 @@ def as_level(column: Column) -> Column:
     """Return a column in which missing values are a level of their own, the last."""
     if not column.is_missing.any():
         return column
-    label = MISSING_LEVEL
-    while label in column.levels:
-        label = f"({label})"
-    levels: tuple[Hashable, ...] = (*column.levels, label)
+    levels: tuple[Hashable, ...] = (*column.levels, unused(MISSING_LEVEL, column.levels))
     codes = np.where(column.is_missing, np.int32(len(column.levels)), column.codes)
     return Column(column.name, levels, codes)

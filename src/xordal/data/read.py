@@ -24,7 +24,7 @@ from xordal.data.select import check_names, named, select
 from xordal.data.suspects import Suspect, suspect, suspects
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_array, weights_of
-from xordal.errors import DataError, DataWarning, SettingsError
+from xordal.errors import DataError, DataWarning, SettingsError, counted
 
 __all__ = ["MISSING_TOKENS", "Bins", "Reading", "TextFormat", "read", "read_table"]
 
@@ -116,8 +116,13 @@ def _warn(found: Sequence[Suspect]) -> Iterable[str]:
     return ()
 
 
-def read(source: Any, how: Reading, judge: Judge) -> CategoricalTable:
-    """Read any table; ``judge`` decides what becomes of columns that are probably no categories."""
+def read(
+    source: Any, how: Reading, judge: Judge, tell: Callable[[str], None] = lambda message: None
+) -> CategoricalTable:
+    """Read any table; ``judge`` decides what becomes of columns that are probably no categories.
+
+    ``tell`` is told what was left out at the user's own wish.
+    """
     every, where = _columns(source, how.text)
     check_names(every)
     if len(every[0].codes) == 0:
@@ -126,7 +131,7 @@ def read(source: Any, how: Reading, judge: Judge) -> CategoricalTable:
     by_name = [how.weights] if isinstance(how.weights, str) else []
     chosen = select(every, how.columns, [*how.exclude, *by_name])
     declared = {named(every, name).name for name in how.categorical}
-    chosen, weights = _rows(chosen, weights, how.missing, where)
+    chosen, weights = _rows(chosen, weights, how.missing, where, tell)
     if how.bins is not None:
         chosen = [c if c.name in declared else _cut(c, how.bins, weights) for c in chosen]
     if how.merge_rare:
@@ -161,14 +166,20 @@ def _weights(source: Any, columns: list[Column], weights: Any, where: Where) -> 
 
 
 def _rows(
-    columns: list[Column], weights: NDArray[np.int64] | None, missing: Missing, where: Where
+    columns: list[Column],
+    weights: NDArray[np.int64] | None,
+    missing: Missing,
+    where: Where,
+    tell: Callable[[str], None],
 ) -> tuple[list[Column], NDArray[np.int64] | None]:
     """Leave out rows of weight zero, then what the policy for missing values leaves out."""
     place = np.arange(len(columns[0].codes))
     if weights is not None:
-        counted = weights > 0
-        columns, weights, place = [column.only(counted) for column in columns], weights[counted], place[counted]
+        used = weights > 0
+        columns, weights, place = [column.only(used) for column in columns], weights[used], place[used]
     kept = rows_kept(columns, missing, lambda row, name: where(int(place[row]), name))
+    if not kept.all():
+        tell(f"Dropped {int((~kept).sum()):,} of {counted(len(kept), 'row')}, which had missing values.")
     return [column.only(kept) for column in columns], None if weights is None else weights[kept]
 
 

@@ -23,6 +23,9 @@ def check_names(columns: Sequence[Column]) -> None:
 
 def check_lengths(columns: Mapping[str, Sized]) -> None:
     """Refuse columns of unequal length."""
+    for name, column in columns.items():
+        if isinstance(column, str) or not hasattr(column, "__len__"):
+            raise DataError(f"Column {name!r} is a single value. Give a sequence of values, one per row.")
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())

@@ -1,4 +1,4 @@
-"""Columns that are probably no categories: continuous numbers, identifiers, too many levels, one level.
+"""Columns that are probably no categories: continuous numbers, identifiers, counts, too many levels, one level.
 
 The rules look at levels and rows only:
 
@@ -6,6 +6,7 @@ The rules look at levels and rows only:
   their own), or whole numbers with more than 60 (days, weeks and minutes are categories);
 * identifier: more than 20 levels, and most rows (of whole numbers: all rows) have one of their own;
 * many levels: more than 100;
+* counts: whole numbers in a column called Freq, Frequency, Count or Counts;
 * constant: one level. It can have no links.
 """
 
@@ -18,13 +19,14 @@ from typing import Literal
 from xordal.data.column import Column
 from xordal.data.levels import as_numbers
 
-Kind = Literal["continuous", "identifier", "many levels", "constant"]
+Kind = Literal["continuous", "identifier", "many levels", "counts", "constant"]
 
 _FEW = 10
 _MANY_FRACTIONS = 20
 _MANY_WHOLE = 60
 _MANY_NAMES = 20
 _MANY = 100
+_COUNT_NAMES = {"freq", "frequency", "count", "counts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,10 @@ def suspect(column: Column) -> Suspect | None:
     True
     """
     n_levels, n_rows = len(column.levels), int((~column.is_missing).sum())
-    numbers = as_numbers(column.levels) if n_levels > _FEW else None
+    numbers = as_numbers(column.levels)
+    if numbers is not None and _is_counts(column.name, numbers):
+        told = f"Column {column.name!r} looks like counts of rows. "
+        return Suspect(column.name, "counts", told + f"To count each row that often: --weights {column.name}")
     if n_levels <= 1:
         return Suspect(column.name, "constant", f"Column {column.name!r} is constant: it can have no links.")
     if numbers is not None and _is_continuous(numbers, n_rows):
@@ -75,6 +80,10 @@ _BIN = (
     "or take it as it is with --categorical."
 )
 _MERGE = "Chance alone links such columns: merge rare levels (--merge-rare 20), or leave it out (--exclude)."
+
+
+def _is_counts(name: str, numbers: list[float]) -> bool:
+    return name.lower() in _COUNT_NAMES and all(number.is_integer() and number >= 0 for number in numbers)
 
 
 def _is_continuous(numbers: list[float], n_rows: int) -> bool:

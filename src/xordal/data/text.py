@@ -109,7 +109,9 @@ def _line_count(text: str) -> int:
 def _check_names(label: str, names: list[str]) -> None:
     for place, name in enumerate(names, start=1):
         if not name:
-            raise DataError(f"{label}: column {place} has no name. Name it in the first line.")
+            index = " A row index from pandas or R is left out when written with index=False, row.names=FALSE."
+            told = f"{label}: column {place} has no name. Name it in the first line."
+            raise DataError(told + (index if place == 1 else ""))
         if names.index(name) != place - 1:
             raise DataError(
                 f"{label}: columns {names.index(name) + 1} and {place} are both named {name!r}. Rename one."

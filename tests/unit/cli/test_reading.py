@@ -88,6 +88,7 @@ def test_a_messy_file(tmp_path: Path) -> None:
     path.write_text(MESSY)
     done = run("learn", str(path), "--missing", "drop", "--exclude", "id", "-q")
     assert (done.code, done.out) == (0, "sex - smokes\nsex - income\n"), done.err
+    assert done.err == "Note: Dropped 1 of 4 rows, which had missing values.\n"
 
 
 def test_standard_input(tmp_path: Path) -> None:

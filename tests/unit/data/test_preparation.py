@@ -23,7 +23,7 @@ SURVEY = {"age": [1, 2, 2, 3], "sex": ["f", "m", "f", "m"], "Freq": [2, 0, 1, 3]
 
 
 def test_columns_are_chosen_by_name() -> None:
-    assert read_table(SURVEY, columns=["sex", "age"]).names == ("age", "sex")
+    assert read_table(SURVEY, columns=["sex", "age"]).names == ("age", "sex")  # the order of the table
     assert read_table(SURVEY, exclude=["Freq"]).names == ("age", "sex")
     with pytest.raises(DataError, match=r"There is no column 'Sex'; did you mean 'sex'\?"):
         read_table(SURVEY, columns=["Sex"])
@@ -231,12 +231,21 @@ def test_rare_levels_are_merged() -> None:
         ([f"name {n % 300}" for n in range(3000)], "many levels"),
         (["x"] * 10, "constant"),
         ([None] * 10, "constant"),
+        ([f"{n // 10},{n % 10}" for n in range(30)], "continuous"),
+        ([f"{n},500" for n in range(8)], None),
         ([f"name {n}" for n in range(10)], None),
     ],
 )
 def test_suspect_columns(values: list[Any], kind: str | None) -> None:
     found = suspect(from_values("x", values))
     assert (found and found.kind) == kind
+
+
+def test_a_column_called_freq_is_noted() -> None:
+    with pytest.warns(DataWarning, match="Column 'Freq' looks like counts of rows.*--weights Freq"):
+        read_table(SURVEY)
+    assert suspect(from_values("Freq", [-1, 2])) is None
+    assert suspect(from_values("Freq", ["low", "high"])) is None
 
 
 def test_the_library_warns_once_per_column() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
+from pyarrow import compute, parquet
 
 from tests.strategies import tables
 from xordal import CategoricalTable, DataError, Learned, MultiLinkSearch, TextFormat, learn, read_table
@@ -223,6 +224,8 @@ def test_names_come_from_the_source_or_are_numbered() -> None:
             np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, False], [False, True]]),
             "Column 'x1', row 2: the value is missing",
         ),
+        ({"a": "xyz"}, "Column 'a' is a single value"),
+        (pd.Series([1, 2]), "no table of named columns"),
         (object(), "object is no table"),
         (b"a,b", "read_table"),
     ],
@@ -245,6 +248,25 @@ def test_pandas_missing_values_of_every_kind() -> None:
     table = read_table(frame, missing="level")
     assert all(levels[1] == "(missing)" for levels in table.levels)
     assert table.codes.tolist() == [[0, 1]] * 5
+
+
+def test_levels_of_rarer_types() -> None:
+    cut = pd.cut([1, 2, 3, 4], 2)
+    assert [str(level) for level in read_table(pd.DataFrame({"a": cut})).levels[0]] == [
+        "(0.997, 2.5]",
+        "(2.5, 4.0]",
+    ]
+    months = pd.period_range("2020-11", periods=3, freq="M")
+    assert read_table(pd.DataFrame({"month": months})).levels == (tuple(months),)
+    assert read_table(pd.DataFrame({"sparse": pd.arrays.SparseArray([0, 0, 1])})).levels == ((0, 1),)
+    assert read_table(pd.DataFrame({"large": [2**70, 1]})).levels == ((1, 2**70),)
+    assert read_table(pa.table({"runs": compute.run_end_encode(pa.array(["x", "x", "y"]))})).n_levels == (2,)
+    assert read_table(pa.table({"id": pa.array([b"0" * 16, b"1" * 16], pa.uuid())})).n_levels == (2,)
+    words = pl.DataFrame({"objects": pl.Series(["x", "y", "x"], dtype=pl.Object)})
+    assert read_table(words).levels == (("x", "y"),)
+    assert read_table(pl.DataFrame({"day": [date(2020, 1, 2), date(2020, 1, 1)]})).levels == (
+        (date(2020, 1, 1), date(2020, 1, 2)),
+    )
 
 
 def test_times_too_fine_for_python_are_text() -> None:

@@ -29,6 +29,7 @@ def reproduce(
     import json
 
     from xordal.cli import screen
+    from xordal.formats.text import shown
     from xordal.report.paper import reproduce as reproduce_paper
 
     if folder is not None:
@@ -44,7 +45,7 @@ def reproduce(
     else:
         _print_summary(screen.output(), summary)
     if folder is not None:
-        screen.notes().print(f"Wrote {screen.shown(folder / 'index.html')}", soft_wrap=True)
+        screen.notes().print(f"Wrote {shown(folder / 'index.html')}", soft_wrap=True)
 
 
 def _make(folder: Path) -> None:

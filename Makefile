@@ -9,15 +9,21 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-fast check bench clean help
+.PHONY: browser demo test test-fast check bench clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
 
 demo: $(VENV)/.installed  ## set up and learn the paper's music box
 	@$(BIN)/xordal demo
+	@echo; echo "The command is $(BIN)/xordal; '. $(BIN)/activate' puts it on your path."
 
-test: $(VENV)/.installed-dev  ## set up and run all tests
+# Tests of the pages need a browser; without one they are skipped and say how to get it.
+browser:
+	@if [ -z "$$CHROMIUM" ] && ! command -v chromium >/dev/null && [ "`id -u`" = 0 ] && [ -f /etc/debian_version ]; then \
+	  apt-get update -q && apt-get install -y -q chromium; fi
+
+test: $(VENV)/.installed-dev browser  ## set up and run all tests
 	$(BIN)/python -m pytest -n auto
 
 test-fast: $(VENV)/.installed-dev  ## the tests that take a minute in all

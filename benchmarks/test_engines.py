@@ -25,9 +25,9 @@ def task(table: CategoricalTable, k: int, delta_h: float) -> Task:
 
 
 TASKS: dict[str, Task] = {
-    "Table 1, 100 rows, k=2": task(table_1().exact_table(), 2, 0.001),
-    "music box, 1000 rows, k=3": task(music_box().exact_table(), 3, 0.004),
-    "music box, 2000 random rows, k=3": task(music_box().sample_table(2000, seed=0), 3, 0.004),
+    "Table 1, 100 rows, k=2": task(table_1().joint.exact_table(), 2, 0.001),
+    "music box, 1000 rows, k=3": task(music_box().joint.exact_table(), 3, 0.004),
+    "music box, 2000 random rows, k=3": task(music_box().joint.sample_table(2000, seed=0), 3, 0.004),
 }
 ENGINES: list[EngineName] = ["fast", "reference"]
 

@@ -1,12 +1,18 @@
-"""Settings of all tests, and where real data lie."""
+"""Settings of all tests, where real data lie, and the browser that looks at pages."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.register_profile("xordal", deadline=None, print_blob=True)  # timings belong to benchmarks/
 settings.load_profile("xordal")
@@ -19,3 +25,36 @@ def real_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("XORDAL_DATA names no folder of real data sets")
     return Path(folder)
+
+
+BROWSER_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start Debian's chromium, or the browser that CHROMIUM names, once for all tests.
+
+    Without one the tests that need it are skipped, or fail where REQUIRE_BROWSER is 1.
+    """
+    executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if executable is None:
+        told = "no browser: sudo apt-get install chromium, or set CHROMIUM to the path of one"
+        if os.environ.get("REQUIRE_BROWSER") == "1":
+            pytest.fail(told)
+        pytest.skip(told)
+
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=executable, args=BROWSER_FLAGS)
+        yield started
+        started.close()

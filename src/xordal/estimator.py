@@ -21,12 +21,13 @@ from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats.networkx import to_networkx
+from xordal.formats.text import network_lines, weakness
 from xordal.learning import fit_network, learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.search.constraints import Constraints, Limits
 from xordal.search.driver import Progress
 from xordal.statistics.criterion import Criterion
-from xordal.types import Learned, Trace, single_link_part
+from xordal.types import Learned, Trace
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -200,20 +201,8 @@ def _array(levels: tuple[Any, ...]) -> NDArray[Any]:
 
 
 def _summary(learned: Learned, network: DecomposableMarkovNetwork) -> list[str]:
-    links, cliques = learned.links, [clique for clique in learned.cliques if len(clique) > 1]
-    lines = [
-        f"Decomposable Markov network of {counted(len(learned.variables), 'variable')}, learned from "
-        f"{counted(learned.n_rows, 'row')}",
-        f"{counted(len(links), 'link')} in {counted(len(cliques), 'clique')}, "
-        f"{counted(network.n_parameters, 'parameter')}",
-        *(f"  {{ {', '.join(learned.names(clique))} }}" for clique in cliques),
-    ]
-    alone = [clique[0] for clique in learned.cliques if len(clique) == 1]
-    if alone:
-        lines.append("  on their own: " + ", ".join(learned.names(alone)))
-    missed = len(links) - len(single_link_part(learned.trace))
-    if missed:
-        lines.append(f"A single-link search would have missed {missed} of the links.")
-    if not learned.run.is_complete:
-        lines.append("The search ran out of time; this is what it had learned.")
-    return lines
+    variables = counted(len(learned.variables), "variable")
+    rows, parameters = counted(learned.n_rows or 0, "row"), counted(network.n_parameters, "parameter")
+    lines = [f"{variables}, learned from {rows}; {parameters}", "", *network_lines(learned)]
+    warning = weakness(learned)
+    return lines if warning is None else [*lines, "", f"Warning: {warning}"]

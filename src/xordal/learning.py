@@ -16,6 +16,9 @@ from xordal.errors import SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.pi.colored import ColoredIMap, color
+from xordal.pi.independence import EXACT, Independence
+from xordal.pi.joint import Joint
 from xordal.search.constraints import FREE, Constraints, Limits, rules
 from xordal.search.driver import Progress, Search
 from xordal.search.lookahead import Problem
@@ -35,7 +38,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a default
-    table: CategoricalTable,
+    source: CategoricalTable | Joint,
     *,
     max_links: int | None = None,
     max_variables: int | None = None,
@@ -47,12 +50,12 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Learned:
-    """Learn a decomposable Markov network from a table by multi-link lookahead search.
+    """Learn a decomposable Markov network by multi-link lookahead search.
 
     Parameters
     ----------
-    table
-        The data.
+    source
+        The data; or an exact joint distribution, to learn without sampling.
     max_links
         Largest number of links to look ahead, the paper's k; 3 unless ``max_variables`` is given.
     max_variables
@@ -87,23 +90,41 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
     plan = _Plan.of(max_links, max_variables, criterion, schedule, engine, constraints, limits)
-    ruled = rules(table.names, plan.constraints, plan.limits)
+    known = _Known.of(source)
+    ruled = rules(known.variables, plan.constraints, plan.limits)
     started = perf_counter()
 
     def finish(run: SearchRun) -> Learned:
-        return _learned(table, run, plan, perf_counter() - started)
+        return _learned(known, run, plan, started)
 
     if engine == "reference":
         if ruled != FREE:
             raise SettingsError("The reference engine knows no constraints and no limits.")
-        return finish(_reference(table, plan, on_entry))
-    oracle = CachedOracle(CountingOracle(NumpyCounter(table), table.n_variables))
-    problem = Problem(oracle, plan.criterion, table.n_levels, table.n_rows, max_variables, ruled)
+        return finish(_reference(source, plan, on_entry))
+    problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, max_variables, ruled)
     search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
     try:
-        return finish(search.run())
+        run = search.run()
     except KeyboardInterrupt:
         raise Interrupted(finish(search.so_far())) from None
+    return finish(run)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a search needs to know of its source: names, sizes and entropies."""
+
+    variables: tuple[str, ...]
+    n_levels: tuple[int, ...]
+    n_rows: int | None
+    oracle: CachedOracle
+
+    @classmethod
+    def of(cls, source: CategoricalTable | Joint) -> _Known:
+        if isinstance(source, Joint):
+            return cls(source.variables, source.n_levels, None, source.oracle())
+        oracle = CachedOracle(CountingOracle(NumpyCounter(source), source.n_variables))
+        return cls(source.names, source.n_levels, source.n_rows, oracle)
 
 
 def fit_network(
@@ -170,27 +191,43 @@ class _Plan:
         }
 
 
-def _reference(table: CategoricalTable, plan: _Plan, on_entry: Callable[[TraceEntry], None]) -> SearchRun:
-    criterion = plan.criterion
+def _reference(
+    source: CategoricalTable | Joint, plan: _Plan, on_entry: Callable[[TraceEntry], None]
+) -> SearchRun:
+    criterion, schedule = plan.criterion, plan.schedule
+    if isinstance(source, Joint):
+        raise SettingsError("The reference engine needs rows: learn from exact_table() or sample_table().")
     if not isinstance(criterion, EntropyDecrement):
         raise SettingsError("The reference engine knows only the paper's criterion, EntropyDecrement.")
     if plan.max_variables is not None:
         raise SettingsError("The reference engine knows only the paper's bound, max_links (k).")
-    schedule = plan.schedule
     return reference.multi_link_search(
-        table.rows(), schedule.max_links, criterion.delta_h, schedule.name, on_entry
+        source.rows(), schedule.max_links, criterion.delta_h, schedule.name, on_entry
     )
 
 
-def _learned(table: CategoricalTable, run: SearchRun, plan: _Plan, seconds: float) -> Learned:
+def _learned(known: _Known, run: SearchRun, plan: _Plan, started: float) -> Learned:
     links = links_after(run.trace)
-    graph = ChordalGraph.empty(table.n_variables).add(links)
+    graph = ChordalGraph.empty(len(known.variables)).add(links)
+    colored = _colored(known, graph, plan.criterion)
     return Learned(
-        variables=table.names,
+        variables=known.variables,
         links=links,
         cliques=tuple(members(clique) for clique in maximal_cliques(graph)),
+        submodels=colored.submodels,
+        colored_links=colored.colored_links,
         run=run,
         settings=plan.to_json(),
-        n_rows=table.n_rows,
-        seconds=seconds,
+        n_rows=known.n_rows,
+        seconds=perf_counter() - started,
     )
+
+
+def _colored(known: _Known, graph: ChordalGraph, criterion: Criterion) -> ColoredIMap:
+    """Find the PI submodels in the cliques: a dependence counts when the search would have taken it.
+
+    The tolerance is the criterion's own threshold where it has one, so "independent" means weaker than what
+    a link must gain.
+    """
+    tolerance = criterion.delta_h if isinstance(criterion, EntropyDecrement) else EXACT
+    return color(Independence(known.oracle, max(tolerance, EXACT)), graph)

@@ -101,6 +101,60 @@ Trace = tuple[TraceEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass of a search: every set of ``lookahead`` missing links tested once.
+
+    Attributes
+    ----------
+    stage
+        The search stage, the paper's ``j``.
+    lookahead
+        Links looked ahead, the paper's ``i``.
+    steps
+        Link sets tested in this pass, legal or not.
+    learned
+        The link set this pass learned; None for the last pass of every ``lookahead(i)``.
+    """
+
+    stage: int
+    lookahead: int
+    steps: int
+    learned: LinkSet | None
+
+
+@dataclass(frozen=True, slots=True)
+class Submodel:
+    """A pseudo-independent (PI) submodel: variables that depend on each other together, not part by part.
+
+    Attributes
+    ----------
+    variables
+        The variables of the submodel, in increasing order.
+    partition
+        The finest marginally independent blocks: variables of different blocks are independent pair by pair.
+    kind
+        ``"full"``: any proper part is independent (Definition 1). ``"partial"``: pairs from different blocks
+        are (Definitions 2 and 3). ``"conditional"``: pairs from different blocks are, given the context.
+    total_correlation
+        What the variables share in all, in nats; given the context where there is one.
+    context
+        The variables a conditional submodel is conditioned on.
+    """
+
+    variables: VarSet
+    partition: tuple[VarSet, ...]
+    kind: Literal["full", "partial", "conditional"]
+    total_correlation: float
+    context: VarSet = EMPTY
+
+    def colored_links(self) -> LinkSet:
+        """Return the links between different blocks: those a colored I-map draws dotted (Definition 4)."""
+        block_of = {v: block for block in self.partition for v in members(block)}
+        inside = members(self.variables)
+        return tuple((u, v) for u in inside for v in inside if u < v and block_of[u] != block_of[v])
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRun:
     """What an engine returns: the trace, from which the graph follows, and the work it took.
 
@@ -129,15 +183,19 @@ class SearchRun:
 class Learned:
     """A learned network over named variables, how it was found and what it took.
 
-    ``links`` and ``cliques`` hold variable numbers; :meth:`names` turns any of them into column names.
+    ``links``, ``cliques`` and ``submodels`` hold variable numbers; :meth:`names` turns them into column names.
+    ``colored_links`` are those between variables of a PI submodel that look independent as a pair.
+    ``n_rows`` is None where an exact joint was learned.
     """
 
     variables: tuple[str, ...]
     links: LinkSet
     cliques: tuple[tuple[int, ...], ...]
+    submodels: tuple[Submodel, ...]
+    colored_links: LinkSet
     run: SearchRun
     settings: dict[str, object]
-    n_rows: int
+    n_rows: int | None
     seconds: float = field(compare=False)
 
     @property
@@ -145,9 +203,10 @@ class Learned:
         """The learned link sets in order."""
         return self.run.trace
 
-    def names(self, variables: Iterable[int]) -> tuple[str, ...]:
-        """Return the column names of some variables."""
-        return tuple(self.variables[v] for v in variables)
+    def names(self, variables: Iterable[int] | VarSet) -> tuple[str, ...]:
+        """Return the column names of some variables, given by their numbers or as a set."""
+        numbers = members(variables) if isinstance(variables, int) else variables
+        return tuple(self.variables[v] for v in numbers)
 
 
 def links_after(trace: Iterable[TraceEntry]) -> LinkSet:

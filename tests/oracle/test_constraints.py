@@ -20,7 +20,7 @@ from xordal.pi.zoo import music_box
 from xordal.reference import entropy as entropy_of_network
 from xordal.types import Link, LinkSet
 
-BOX = music_box().exact_table()
+BOX = music_box().joint.exact_table()
 
 
 def cliques(n: int, links: set[Link]) -> list[list[int]]:

@@ -56,7 +56,7 @@ def assert_steps(learned: Learned, expected: list[tuple[int, str, float]]) -> No
 def test_table_3(
     engine: EngineName, schedule: ScheduleName, counts: list[int], total: int, repeats: int
 ) -> None:
-    exact = list(table_1().exact_rows())
+    exact = list(table_1().joint.exact_rows())
     assert len(exact) == 100
     learned = run(CategoricalTable.from_rows("dabc", exact * repeats), 2, 0.001, schedule, engine)
     assert_steps(learned, TABLE_3)
@@ -73,7 +73,7 @@ def test_table_3(
     ],
 )
 def test_table_4(engine: EngineName, schedule: ScheduleName, counts: list[int], total: int, legal: int) -> None:
-    table = music_box().exact_table()
+    table = music_box().joint.exact_table()
     assert table.n_rows == 1000
     learned = run(table, 3, 0.004, schedule, engine)
     assert_steps(learned, TABLE_4)
@@ -89,21 +89,23 @@ def test_table_4(engine: EngineName, schedule: ScheduleName, counts: list[int], 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_single_link_search_stops_early(engine: EngineName) -> None:
-    assert steps(run(table_1().exact_table(), 2, 0.001, "single", engine)) == [(1, "d-c")]
-    music = run(music_box().exact_table(), 3, 0.004, "single", engine)
+    assert steps(run(table_1().joint.exact_table(), 2, 0.001, "single", engine)) == [(1, "d-c")]
+    music = run(music_box().joint.exact_table(), 3, 0.004, "single", engine)
     assert steps(music) == [(1, "light1-dog"), (1, "ball3-music_box")]
-    assert music.links == single_link_part(run(music_box().exact_table(), 3, 0.004, "printed", "fast").trace)
+    assert music.links == single_link_part(
+        run(music_box().joint.exact_table(), 3, 0.004, "printed", "fast").trace
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_straightforward_search_misses_links(engine: EngineName) -> None:
-    assert_steps(run(table_1().exact_table(), 2, 0.001, "straightforward", engine), TABLE_3[:3])
-    music = run(music_box().exact_table(), 3, 0.004, "straightforward", engine)
+    assert_steps(run(table_1().joint.exact_table(), 2, 0.001, "straightforward", engine), TABLE_3[:3])
+    music = run(music_box().joint.exact_table(), 3, 0.004, "straightforward", engine)
     assert (3, "ball1-ball2 ball1-dog ball2-dog") in steps(music)
     assert (1, "ball1-ball2") not in steps(music)
 
 
 def test_looking_ahead_by_variables_finds_the_same_network() -> None:
-    by_links = run(music_box().exact_table(), 3, 0.004, "printed", "fast")
-    by_variables = learn(music_box().exact_table(), max_variables=3, criterion=EntropyDecrement(0.004))
+    by_links = run(music_box().joint.exact_table(), 3, 0.004, "printed", "fast")
+    by_variables = learn(music_box().joint.exact_table(), max_variables=3, criterion=EntropyDecrement(0.004))
     assert by_variables.links == by_links.links

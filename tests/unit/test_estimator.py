@@ -43,7 +43,7 @@ def frame(table: CategoricalTable) -> pd.DataFrame:
     )
 
 
-BOX = frame(music_box().exact_table())
+BOX = frame(music_box().joint.exact_table())
 
 
 CHECKS = [
@@ -61,7 +61,7 @@ def test_the_contract_of_scikit_learn(estimator: MultiLinkSearch, check: Callabl
 
 def test_what_is_learned() -> None:
     search = MultiLinkSearch(max_links=3, criterion=EntropyDecrement(0.004)).fit(BOX)
-    learned = learn(music_box().exact_table())
+    learned = learn(music_box().joint.exact_table())
     assert search.trace_ == learned.trace
     assert nx.utils.graphs_equal(
         nx.Graph(search.graph_.edges), nx.Graph([learned.names(link) for link in learned.links])
@@ -145,7 +145,7 @@ def test_progress_is_told() -> None:
 
 
 def test_constraints_name_columns_also_of_arrays() -> None:
-    rows = table_1().exact_table().codes.T
+    rows = table_1().joint.exact_table().codes.T
     search = MultiLinkSearch(2, constraints=Constraints(required=[("x0", "x1")])).fit(rows)
     assert ("x0", "x1") in search.graph_.edges
     with pytest.raises(SettingsError, match="no column 'x9'"):

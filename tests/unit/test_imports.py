@@ -16,7 +16,7 @@ import xordal
 from xordal.data.write import csv_text
 
 ROOT = Path(xordal.__file__).parent
-SLOW = {"numba", "scipy", "sklearn", "pandas", "polars", "networkx"}
+SLOW = {"numba", "scipy", "sklearn", "pandas", "polars", "networkx", "jinja2"}
 HEAVY = SLOW | {"numpy", "pyarrow", "narwhals"}
 
 # Each part may import itself and what stands in its list, at module level or inside functions.
@@ -35,8 +35,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pi": BELOW_SEARCH,
     "formats": BELOW_SEARCH | {"search", "model", "pi"},
     "learning": LIBRARY,
-    "estimator": LIBRARY,
-    "cli": LIBRARY,  # not the estimator: it brings scikit-learn, which takes seconds to import
+    "report": LIBRARY,
+    "estimator": LIBRARY | {"report"},
+    "cli": LIBRARY | {"report"},  # not the estimator: scikit-learn takes seconds to import
     "__init__": LIBRARY | {"estimator"},
     "__main__": {"cli"},
 }
@@ -85,6 +86,7 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
         "import xordal",
         "from xordal.cli.app import main; main(['--help'])",
         "from xordal.cli.app import main; main(['learn', '--help'])",
+        "from xordal.cli.app import main; main(['reproduce', '--help'])",
         "from xordal.cli.app import main; main(['--version'])",
     ],
 )

@@ -15,6 +15,7 @@ import xordal
 from xordal.cli.demo import demo
 from xordal.cli.generate import generate
 from xordal.cli.learn import learn
+from xordal.cli.reproduce import reproduce
 from xordal.errors import SettingsError, XordalError
 
 app = typer.Typer(
@@ -23,12 +24,14 @@ app = typer.Typer(
     "and learn the decomposable Markov network around them.",
     epilog="Start with: xordal demo",
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # paragraphs are wrapped to the terminal
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
 app.command()(learn)
 app.command()(generate)
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

@@ -52,7 +52,7 @@ def demo(
     from xordal.pi.zoo import music_box
     from xordal.statistics.criterion import EntropyDecrement
 
-    joint = music_box()
+    joint = music_box().joint
     table = joint.exact_table() if rows is None else joint.sample_table(rows, seed)
     kind = "in the model's exact proportions" if rows is None else f"drawn at random, seed {seed}"
     with screen.watching(quiet=False) as (console, tell):
@@ -65,6 +65,8 @@ def demo(
         if rows is None:
             columns[3:3] = [screen.Column("paper's", lambda step, entry: f"{PAPER_TABLE_4[step - 1][1]}")]
             columns.append(screen.Column("paper's", lambda step, entry: f"{PAPER_TABLE_4[step - 1][0]:,}"))
+        else:
+            columns.insert(3, screen.chance(table.n_rows))
         trace = screen.TraceTable(console, table.names, columns)
         learned = learn(
             table,
@@ -89,10 +91,10 @@ def _head(console: Console, title: str) -> None:
 def _print_pairwise_view(console: Console, table: CategoricalTable) -> None:
     from itertools import combinations
 
-    from xordal.cli.screen import link_text
     from xordal.counting.cpu_numpy import NumpyCounter
     from xordal.counting.oracle import CountingOracle
     from xordal.counting.total_correlation import total_correlations
+    from xordal.formats.text import link_text
     from xordal.types import members, varset
 
     oracle = CountingOracle(NumpyCounter(table), table.n_variables)

@@ -34,9 +34,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
     *,
     max_links: Annotated[
         int | None,
-        typer.Option(
-            "-k", "--max-links", min=1, help="Links to look ahead (the paper's k); 3 if neither is given."
-        ),
+        typer.Option("-k", "--max-links", min=1, show_default="3", help="Links to look ahead (the paper's k)."),
     ] = None,
     max_variables: Annotated[
         int | None,
@@ -95,6 +93,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
     from xordal.data.discretise import Bins
     from xordal.data.read import Reading
     from xordal.errors import counted
+    from xordal.formats.text import shown, weakness
     from xordal.learning import Interrupted
     from xordal.learning import learn as learn_network
     from xordal.search.constraints import Limits
@@ -124,16 +123,16 @@ def learn(  # noqa: PLR0913 - one parameter per option
     interrupted = False
     if is_plain:
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
-        screen.notes().print(f"{screen.shown(reading.label_of(data))}: {size}\n")
+        screen.notes().print(f"{shown(reading.label_of(data))}: {size}\n")
     with screen.watching(quiet) as (console, tell):
-        shown = (
+        numbers = (
             screen.STEP,
             screen.LOOKAHEAD,
             screen.GAIN,
             screen.chance(table.n_rows),
             screen.GRAPHS_TESTED,
         )
-        rows = screen.TraceTable(console, table.names, shown)
+        rows = screen.TraceTable(console, table.names, numbers)
         try:
             learned = learn_network(
                 table,
@@ -148,7 +147,14 @@ def learn(  # noqa: PLR0913 - one parameter per option
             )
         except Interrupted as stop:
             learned, interrupted = stop.learned, True
+        except KeyboardInterrupt:
+            screen.notes().print(
+                "Interrupted. The reference engine keeps no partial network; the fast one does."
+            )
+            raise typer.Exit(130) from None
     _print_result(learned, as_json, quiet)
+    if not quiet and (warning := weakness(learned)):
+        screen.notes().print(f"\nWarning: {warning}")
     if interrupted:
         screen.notes().print("Interrupted: this is the network learned so far.")
         raise typer.Exit(130)
@@ -176,8 +182,9 @@ def seconds_in(text: str | None) -> float | None:
 def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:
     import json
 
-    from xordal.cli.screen import link_text, output, print_network
+    from xordal.cli.screen import output, print_network
     from xordal.formats.json import to_json
+    from xordal.formats.text import link_text
 
     if as_json:
         typer.echo(json.dumps(to_json(learned), indent=2))

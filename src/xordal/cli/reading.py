@@ -86,26 +86,30 @@ Missing = Annotated[
 MissingTokens = Annotated[
     list[str] | None,
     typer.Option(
-        help="What stands for a missing value beside an empty cell; NA, NaN, ? and the like if not given.",
+        help="What stands for a missing value, beside an empty cell.",
+        show_default="NA, NaN, NULL, ? and the like",
         metavar="A,B",
         rich_help_panel=PANEL,
     ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(help="What separates values, 'tab' for a tab; detected if not given.", rich_help_panel=PANEL),
+    typer.Option(
+        help="What separates values; 'tab' for a tab.", show_default="detected", rich_help_panel=PANEL
+    ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line names the columns; detected if not given.",
+        help="Whether the first line names the columns.",
+        show_default="detected",
         rich_help_panel=PANEL,
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(help="Encoding of a text file; UTF-8, or by its mark, if not given.", rich_help_panel=PANEL),
+    typer.Option(help="Encoding of a text file.", show_default="UTF-8, or by its mark", rich_help_panel=PANEL),
 ]
 
 
@@ -149,6 +153,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     from xordal.cli import screen
     from xordal.data.read import read
     from xordal.errors import DataError, DataWarning
+    from xordal.formats.text import shown
 
     told: list[str] = []
 
@@ -165,7 +170,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
         warnings.simplefilter("always", DataWarning)
         table = read(source, how, judge, told.append)
     for message in (*(str(warning.message) for warning in caught), *told):
-        screen.notes().print(screen.shown(f"Note: {message}"), soft_wrap=True)
+        screen.notes().print(shown(f"Note: {message}"), soft_wrap=True)
     if table.n_variables < 2:
         raise DataError(f"Only one column is left, {table.names[0]!r}. A network needs at least two.")
     if table.n_rows < 2:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -21,9 +22,10 @@ from xordal.errors import counted
 
 if TYPE_CHECKING:
     from xordal.search.driver import Progress as SearchProgress
-    from xordal.types import Learned, LinkSet, TraceEntry
+    from xordal.types import Learned, TraceEntry
 
-_WIDE = 160  # columns where nobody looks: a pipe or a file need not be wrapped
+_WIDE = 100_000  # columns where nobody looks: a pipe or a file need not be wrapped
+_NARROW = 24  # columns the links need to stand beside the numbers
 
 
 def output() -> Console:
@@ -43,27 +45,6 @@ def _console(stderr: bool) -> Console:
     return console
 
 
-def shown(name: object) -> str:
-    r"""Return a name or value as printable text.
-
-    Examples
-    --------
-    >>> print(shown("red\x1b[31m"))
-    red\x1b[31m
-    """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name))
-
-
-def link_text(names: Iterable[str]) -> str:
-    """Return a link as it is printed: its two names with a dash between."""
-    return " - ".join(shown(name) for name in names)
-
-
-def links_text(variables: tuple[str, ...], links: LinkSet) -> str:
-    """Return a link set as it is printed."""
-    return ", ".join(link_text((variables[u], variables[v])) for u, v in links)
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of numbers in a trace table; ``cell`` makes its text from the step (1, 2, ...) and the entry."""
@@ -81,7 +62,9 @@ GRAPHS_TESTED = Column("graphs tested", lambda step, entry: f"{entry.graphs_test
 
 def chance(n_rows: int) -> Column:
     """Return the column of what chance alone would gain on average: dof / (2 n)."""
-    return Column("by chance", lambda step, entry: f"{entry.dof / (2 * n_rows):.8f}", width=10)
+    from xordal.statistics.chance import expected_gain
+
+    return Column("by chance", lambda step, entry: f"{expected_gain(entry.dof, n_rows):.8f}", width=10)
 
 
 class TraceTable:
@@ -98,16 +81,27 @@ class TraceTable:
         if self._steps == 0:
             self._print([column.heading for column in self._columns], "learned links", style="bold")
         self._steps += 1
+        from xordal.formats.text import links_text
+
         numbers = [column.cell(self._steps, entry) for column in self._columns]
         self._print(numbers, links_text(self._variables, entry.links))
 
     def _print(self, numbers: list[str], links: str, style: str = "") -> None:
+        widths = [max(column.width, len(column.heading)) for column in self._columns]
+        if sum(widths) + len(widths) + _NARROW > self._console.width:
+            self._print_narrow(numbers, links, style)
+            return
         row = Table.grid(padding=(0, 1))
-        for column in self._columns:
-            row.add_column(justify="right", min_width=max(column.width, len(column.heading)), no_wrap=True)
+        for width in widths:
+            row.add_column(justify="right", min_width=width, no_wrap=True)
         row.add_column(overflow="fold")
         row.add_row(*numbers, Text(f" {links}"), style=style)
         self._console.print(row)
+
+    def _print_narrow(self, numbers: list[str], links: str, style: str) -> None:
+        """Print the links below the numbers, where there is no room beside them."""
+        self._console.print(Text(" ".join(numbers), style=style))
+        self._console.print(Padding(Text(links, style=style), (0, 0, 0, 4), expand=False))
 
 
 @contextmanager
@@ -131,45 +125,23 @@ def watching(quiet: bool) -> Iterator[tuple[Console, Callable[[SearchProgress], 
         yield (bar.console if not silent and result_console.is_terminal else result_console), tell
 
 
-def print_network(console: Console, learned: Learned) -> None:
-    """Print the cliques, what a single-link search would have missed, and the work it took."""
-    from xordal.types import single_link_part
+def print_lines(console: Console, lines: Iterable[str]) -> None:
+    """Print lines; one that is too wide goes on below its own indentation."""
+    for line in lines:
+        text = line.lstrip(" ")
+        if not text:
+            console.print()
+            continue
+        console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False))
 
-    if not learned.links:
-        _print_nothing_found(console, learned)
-    else:
-        dependent = [clique for clique in learned.cliques if len(clique) > 1]
-        alone = [clique[0] for clique in learned.cliques if len(clique) == 1]
-        console.print(
-            Text(f"\nNetwork: {counted(len(learned.links), 'link')} in {counted(len(dependent), 'clique')}")
-        )
-        for clique in dependent:
-            console.print(Text("  { " + ", ".join(map(shown, learned.names(clique))) + " }"))
-        if alone:
-            console.print(Text("  on their own: " + ", ".join(map(shown, learned.names(alone)))))
-        single = single_link_part(learned.trace)
-        if missed := len(learned.links) - len(single):
-            console.print(
-                Text(f"\nA single-link search, as common learners do, would have missed {missed} of these:")
-            )
-            found = links_text(learned.variables, single) if single else "nothing"
-            console.print(Text(f"  it finds {found}, and stops."))
+
+def print_network(console: Console, learned: Learned) -> None:
+    """Print the network in words and the work it took."""
+    from xordal.formats.text import network_lines
+
     run = learned.run
     work = (
-        f"\n{counted(run.graphs_tested, 'graph')} tested as the paper counts them, "
+        f"{counted(run.graphs_tested, 'graph')} tested as the paper counts them, "
         f"{counted(run.candidates_scored, 'candidate')} scored, {learned.seconds:.2f} s"
     )
-    console.print(Text(work, style="dim"))
-
-
-def _print_nothing_found(console: Console, learned: Learned) -> None:
-    criterion = learned.settings["criterion"]
-    assert isinstance(criterion, dict)
-    reach = counted(int(str(learned.settings["max_links"])), "link")
-    console.print(
-        Text(
-            f"No links found: nothing up to {reach} at a time lowers the entropy by more than "
-            f"{criterion['delta_h']} nats, the smallest effect these settings can show.\n"
-            "Weaker effects need a smaller --delta-h, larger hidden groups a larger -k."
-        )
-    )
+    print_lines(console, ["", *network_lines(learned), "", work] if learned.links else network_lines(learned))

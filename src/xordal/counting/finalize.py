@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def entropy(counts: NDArray[np.int64]) -> float:
-    """Return the entropy in nats of a table of counts.
+def entropy(counts: NDArray[np.int64] | NDArray[np.float64]) -> float:
+    """Return the entropy in nats of a table of counts, or of probabilities.
 
     Examples
     --------
@@ -23,6 +23,5 @@ def entropy(counts: NDArray[np.int64]) -> float:
     occupied = np.sort(counts[counts > 0], axis=None)
     if occupied.size <= 1:
         return 0.0
-    total = int(occupied.sum())
-    shares = occupied / total
+    shares = occupied / occupied.sum()
     return float(-np.sum(shares * np.log(shares)))

@@ -5,7 +5,7 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 
 from __future__ import annotations
 
-from xordal.types import Learned, LinkSet, TraceEntry
+from xordal.types import Learned, LinkSet, Submodel, TraceEntry
 
 Json = dict[str, object]
 
@@ -24,6 +24,8 @@ def to_json(learned: Learned) -> Json:
     return {
         "variables": list(learned.variables),
         "links": _named(learned, learned.links),
+        "colored_links": _named(learned, learned.colored_links),
+        "submodels": [_submodel(learned, submodel) for submodel in learned.submodels],
         "cliques": [list(learned.names(clique)) for clique in learned.cliques],
         "trace": [_entry(learned, entry) for entry in learned.trace],
         "graphs_tested": run.graphs_tested,
@@ -40,6 +42,17 @@ def _named(learned: Learned, links: LinkSet) -> list[list[str]]:
     return [list(learned.names(link)) for link in links]
 
 
+def _submodel(learned: Learned, submodel: Submodel) -> Json:
+    context = {"context": list(learned.names(submodel.context))} if submodel.context else {}
+    return {
+        "variables": list(learned.names(submodel.variables)),
+        "partition": [list(learned.names(block)) for block in submodel.partition],
+        "kind": submodel.kind,
+        **context,
+        "total_correlation": submodel.total_correlation,
+    }
+
+
 def _entry(learned: Learned, entry: TraceEntry) -> Json:
     significance: Json = {}
     if entry.log_p_value is not None:
@@ -48,7 +61,7 @@ def _entry(learned: Learned, entry: TraceEntry) -> Json:
         "action": entry.action,
         "lookahead": entry.lookahead,
         "links": _named(learned, entry.links),
-        "fill_in": _named(learned, entry.fill_in),
+        **({"fill_in": _named(learned, entry.fill_in)} if entry.fill_in else {}),
         "gain": entry.gain,
         "dof": entry.dof,
         **significance,

@@ -30,7 +30,7 @@ class Problem:
     oracle: EntropyOracle
     criterion: Criterion
     n_levels: tuple[int, ...]
-    n_rows: int
+    n_rows: int | None
     max_variables: int | None = None
     rules: Rules = FREE
 

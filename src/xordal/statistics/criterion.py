@@ -32,13 +32,13 @@ class Evidence:
     dof
         Nominal degrees of freedom: free parameters of ``change``.
     n_rows
-        Number of rows behind the gain.
+        Number of rows behind the gain; None for an exact joint.
     """
 
     gain: float
     change: SignedSets
     dof: int
-    n_rows: int
+    n_rows: int | None
 
 
 class Criterion(Protocol):

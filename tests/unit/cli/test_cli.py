@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import xordal
-from xordal.pi.zoo import MODELS
+from xordal.pi.zoo import FAMILIES
 
 XORDAL = [sys.executable, "-m", "xordal"]
 
@@ -44,7 +44,7 @@ def test_generate_then_learn_the_music_box(tmp_path: Path, schedule: str, engine
     assert learned["n_rows"] == 1000
     contract = "variables links cliques trace graphs_tested candidates_scored sets_scanned criterion seconds"
     assert set(contract.split()) <= set(learned)
-    entry = {"action", "lookahead", "links", "fill_in", "gain", "dof", "graphs_tested"}
+    entry = {"action", "lookahead", "links", "gain", "dof", "graphs_tested"}
     assert all(set(step) == entry for step in learned["trace"])
 
 
@@ -53,7 +53,7 @@ def test_learn_prints_the_steps_and_what_single_links_miss(tmp_path: Path) -> No
     done = run("learn", "t.csv", "-k", "2", "--delta-h", "0.001", cwd=tmp_path)
     assert "t.csv: 100 rows, 4 columns" in done.stderr
     assert "0.01392325" in done.stdout
-    assert "would have missed 5 of these" in done.stdout
+    assert "would have missed 5 of the 6 links" in done.stdout
 
 
 def test_quiet_prints_the_links_alone(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_nothing_found_says_what_could_have_been(tmp_path: Path) -> None:
     (tmp_path / "flat.csv").write_text("a,b\n0,0\n0,1\n1,0\n1,1\n")
     text = run("learn", "flat.csv", cwd=tmp_path).stdout
     assert "No links found" in text
-    assert "0.004 nats" in text
+    assert "no set of up to 3 links gains more than 0.004 nats" in text
     assert run("learn", "flat.csv", "-q", cwd=tmp_path).stdout == ""
 
 
@@ -81,7 +81,7 @@ def test_generate_to_standard_output_is_seeded(tmp_path: Path) -> None:
 
 def test_list_names_every_model(tmp_path: Path) -> None:
     listed = run("generate", "--list", cwd=tmp_path).stdout
-    assert [line.split()[0] for line in listed.splitlines()] == list(MODELS)
+    assert [line.split()[0] for line in listed.splitlines() if line[0] != " "] == list(FAMILIES)
 
 
 def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
@@ -89,6 +89,24 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
     for told in ("3,583 graphs", "ball3 - music_box, light1 - dog", "0.69314718", "xordal learn box.csv"):
         assert told in text
     assert "500 rows drawn at random, seed 3" in run("demo", "-n", "500", "--seed", "3", cwd=tmp_path).stdout
+
+
+def test_reproduce_prints_writes_and_counts(tmp_path: Path) -> None:
+    done = run("reproduce", "-o", "a/b", cwd=tmp_path)
+    for told in ("Table 3: Summary of learning", "0.03897774", "[equal up to sampling]", "In all: 52 equal"):
+        assert told in done.stdout
+    assert done.stderr == "Wrote a/b/index.html\n"
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["index.html"]
+    assert (tmp_path / "a" / "b" / "index.html").read_text().endswith("</html>\n")
+
+
+def test_reproduce_as_json(tmp_path: Path) -> None:
+    told = json.loads(run("reproduce", "--json", cwd=tmp_path).stdout)
+    assert told["counts"] == {"equal": 52, "equal up to sampling": 2, "different": 6}
+    table_4 = next(item for item in told["items"] if item["key"] == "table-4")
+    assert [row[0] for row in table_4["grids"][0]["rows"]] == [f"L{step}" for step in range(1, 8)]
+    assert {check["mark"] for check in table_4["checks"]} == set(told["counts"])
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -107,8 +125,11 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
         (["lern", "good.csv"], 2, "lern"),
         (["generate", "musicbox"], 2, "did you mean 'music-box'?"),
         (["generate"], 2, "name a model"),
+        (["generate", "table-1", "--exact", "-n", "5"], 2, "--exact writes"),
         (["generate", "table-1", "-n", "0"], 2, "-n"),
         (["generate", "table-1", "-o", "no/such/folder.csv"], 1, "Cannot write"),
+        (["reproduce", "-o", "good.csv"], 1, "'good.csv' is a file; -o names a folder"),
+        (["reproduce", "-o", "good.csv/paper"], 1, "Cannot make the folder 'good.csv/paper'"),
     ],
 )
 def test_mistakes_get_one_clear_message(tmp_path: Path, arguments: list[str], code: int, told: str) -> None:

@@ -99,7 +99,7 @@ def same_networks(one: Learned, other: Learned) -> bool:
 @pytest.mark.parametrize("kind", FILES)
 def test_table_1_from_files(kind: str, tmp_path: Path) -> None:
     name, content = FILES[kind]
-    values = as_text(table_1().exact_table())
+    values = as_text(table_1().joint.exact_table())
     path = tmp_path / name
     path.write_bytes(content(values))
     expected = CategoricalTable.from_columns(values)
@@ -110,7 +110,7 @@ def test_table_1_from_files(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_table_1_from_frames(kind: str) -> None:
-    values = as_text(table_1().exact_table())
+    values = as_text(table_1().joint.exact_table())
     expected = CategoricalTable.from_columns(values)
     assert same_tables(read_table(FRAMES[kind](values)), expected)
 

@@ -17,7 +17,7 @@ PAIR = CategoricalTable.from_columns({"x": [0, 0, 1, 1], "y": [0, 0, 1, 1]})
 def test_entries_and_progress_are_told_as_they_happen() -> None:
     entries: list[TraceEntry] = []
     progress: list[Progress] = []
-    learned = learn(music_box().exact_table(), on_entry=entries.append, on_progress=progress.append)
+    learned = learn(music_box().joint.exact_table(), on_entry=entries.append, on_progress=progress.append)
     assert tuple(entries) == learned.trace
     assert {at.lookahead for at in progress} == {1, 2, 3}
     assert [at.sets_scanned for at in progress] == sorted(at.sets_scanned for at in progress)
@@ -25,14 +25,14 @@ def test_entries_and_progress_are_told_as_they_happen() -> None:
 
 
 def test_interruption_keeps_what_was_learned() -> None:
-    whole = learn(music_box().exact_table())
+    whole = learn(music_box().joint.exact_table())
 
     def stop_at(entry: TraceEntry) -> None:
         if entry == whole.trace[3]:
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as stop:
-        learn(music_box().exact_table(), on_entry=stop_at)
+        learn(music_box().joint.exact_table(), on_entry=stop_at)
     partial = stop.value.learned
     assert partial.trace == whole.trace[:4]
     assert partial.run.graphs_tested == whole.trace[3].graphs_tested

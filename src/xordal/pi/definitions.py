@@ -1,0 +1,133 @@
+"""Definitions 1-3: full, partial and embedded pseudo-independent models (section 2), condition by condition.
+
+The partition of S1' is not unique (two blocks that are dependent together may be one); the finest is taken, the
+connected components of pairwise dependence. Its blocks are always generally dependent: were a block the union
+of two independent parts, no pair across them could depend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from xordal.pi.independence import Independence
+from xordal.types import EMPTY, Submodel, VarSet, members, varset
+
+Partition = tuple[VarSet, ...]
+
+
+def s1(judge: Independence, N: VarSet) -> bool:
+    r"""(S1) For each X in N, variables in N \ {X} are marginally independent."""
+    return all(judge.are_marginally_independent(N & ~(1 << x)) for x in members(N))
+
+
+def s1_prime(judge: Independence, N: VarSet) -> Partition | None:
+    """(S1') The finest partition of N into k >= 2 pairwise independent, generally dependent blocks, or None."""
+    partition = judge.components(N)
+    return partition if len(partition) >= 2 else None
+
+
+def s2(judge: Independence, N: VarSet) -> bool:
+    """(S2) Variables in N are collectively dependent."""
+    return judge.are_collectively_dependent(N)
+
+
+def s4(judge: Independence, part: VarSet) -> bool:
+    """(S4) N' forms a partial PI model."""
+    return is_partial_pi(judge, part)
+
+
+def s5(judge: Independence, partition: Partition, N: VarSet) -> bool:
+    """(S5) The partition extends into N: no chain of pairwise dependences in N joins two of its blocks."""
+    return _extends(partition, judge.components(N))
+
+
+def is_full_pi(judge: Independence, N: VarSet) -> bool:
+    """Definition 1: at least three variables, S1 and S2."""
+    return N.bit_count() >= 3 and s1(judge, N) and s2(judge, N)
+
+
+def is_partial_pi(judge: Independence, N: VarSet) -> bool:
+    """Definition 2: at least three variables, S1' and S2. A full PI model is one, of single-variable blocks."""
+    return N.bit_count() >= 3 and s1_prime(judge, N) is not None and s2(judge, N)
+
+
+def is_embedded_pi(judge: Independence, part: VarSet, N: VarSet) -> bool:
+    """Definition 3: N' is a proper subset of generally dependent N, with S4 and S5."""
+    if part & ~N or part == N or not judge.are_generally_dependent(N):
+        return False
+    partition = s1_prime(judge, part)
+    return partition is not None and s4(judge, part) and s5(judge, partition, N)
+
+
+def pi_submodels(
+    judge: Independence, N: VarSet, inside: VarSet | None = None, max_size: int | None = None
+) -> Iterator[Submodel]:
+    """Yield every PI submodel of the model over N, small ones first.
+
+    Parameters
+    ----------
+    judge
+        Decides dependence.
+    N
+        All variables of the domain, into which partitions must extend (S5). A domain that falls into
+        independent parts is taken part by part: S5 asks of pairs, which no other part can touch.
+    inside
+        Only subsets of these variables, for example of one clique.
+    max_size
+        Largest submodel to look for.
+    """
+    within = members(N if inside is None else inside)
+    domain = judge.components(N)
+    for size in range(3, min(len(within), max_size or len(within)) + 1):
+        for chosen in combinations(within, size):
+            part = varset(chosen)
+            partition = judge.components(part)
+            if len(partition) < 2 or not _extends(partition, domain) or not s2(judge, part):
+                continue
+            kind = "full" if len(partition) == size and s1(judge, part) else "partial"
+            yield Submodel(part, partition, kind, judge.total_correlation(part))  # type: ignore[arg-type]
+
+
+def _extends(partition: Partition, domain: Partition) -> bool:
+    """Whether no component of the domain's pairwise dependence meets two blocks."""
+    return all(sum(1 for block in partition if block & part) <= 1 for part in domain)
+
+
+def conditional_pi_submodels(
+    judge: Independence, inside: VarSet, max_size: int | None = None
+) -> Iterator[Submodel]:
+    """Yield the conditional PI submodels among some variables, small ones first.
+
+    A kind the paper does not name: given a context C, three or more variables are independent across blocks
+    pair by pair and collectively dependent; variables and context together are collectively dependent but no
+    PI set themselves, and no smaller context, the empty one included, does.
+    """
+    found: list[Submodel] = []
+    everything = members(inside)
+    for size in range(4, min(len(everything), max_size or len(everything)) + 1):
+        for chosen in combinations(everything, size):
+            whole = varset(chosen)
+            if not judge.are_collectively_dependent(whole) or len(judge.components(whole)) >= 2:
+                continue  # not held together, or a PI set itself
+            for n_context in range(1, size - 2):
+                for context in map(varset, combinations(chosen, n_context)):
+                    submodel = _given(judge, VarSet(whole & ~context), context)
+                    if submodel and not any(_explains(smaller, submodel) for smaller in found):
+                        found.append(submodel)
+                        yield submodel
+
+
+def _given(judge: Independence, part: VarSet, context: VarSet) -> Submodel | None:
+    partition = judge.components(part, given=context)
+    if len(partition) < 2 or not judge.are_collectively_dependent(part, given=context):
+        return None
+    if len(judge.components(part)) >= 2 and judge.are_collectively_dependent(part):
+        return None  # a PI set without any context
+    shared = judge.total_correlation(part, given=context)
+    return Submodel(part, partition, "conditional", shared, context)
+
+
+def _explains(smaller: Submodel, larger: Submodel) -> bool:
+    """Whether a submodel already found stands for another: the same variables, in part of the context."""
+    return smaller.variables == larger.variables and smaller.context & ~larger.context == EMPTY

@@ -1,0 +1,31 @@
+"""A zoo of models with pseudo-independent submodels, each with its truth attached.
+
+:data:`FAMILIES` lists them under the names of the command line. A family is a function of keyword parameters
+that returns a :class:`~xordal.pi.zoo.model.Model`: the exact joint and a minimal I-map of it, from which the
+submodels and colours follow by the definitions.
+"""
+
+from __future__ import annotations
+
+from xordal.pi.zoo.model import Model
+from xordal.pi.zoo.networks import embedded, ring
+from xordal.pi.zoo.paper import music_box, table_1
+from xordal.pi.zoo.registry import FAMILIES, Family, build
+from xordal.pi.zoo.sums import conditional_pi, epistasis, full_pi, modulus, parity, partial_pi
+
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "Model",
+    "build",
+    "conditional_pi",
+    "embedded",
+    "epistasis",
+    "full_pi",
+    "modulus",
+    "music_box",
+    "parity",
+    "partial_pi",
+    "ring",
+    "table_1",
+]

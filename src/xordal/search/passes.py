@@ -1,0 +1,40 @@
+"""The passes behind a trace, the ones that learned nothing included: replaying the schedule.
+
+A trace holds only what was learned. Which lookaheads ran in vain follows from the schedule: an entry of i links
+belongs to the running ``lookahead(i)``, since the same lookahead cannot learn later what it could not learn now
+unless something else came first, and that would be the next entry.
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+from xordal.search.schedule import Position, Schedule
+from xordal.types import Pass, Trace
+
+
+def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ...]:
+    """Return every pass of a completed search, in order.
+
+    Examples
+    --------
+    >>> from xordal.types import TraceEntry
+    >>> trace = (TraceEntry("add", 1, ((0, 1),), gain=0.1, dof=1, graphs_tested=3),)
+    >>> [(p.lookahead, p.steps, p.learned) for p in passes(trace, Schedule("printed", 2), n_variables=3)]
+    [(1, 3, ((0, 1),)), (1, 2, None), (2, 1, None)]
+    """
+    required = [entry for entry in trace if entry.lookahead == 0]  # there before the first pass
+    missing = comb(n_variables, 2) - sum(len(entry.links) for entry in required)
+    waiting = list(trace)[len(required) :]
+    done: list[Pass] = []
+    position: Position | None = schedule.start
+    while position is not None:
+        modified = False
+        while waiting and waiting[0].lookahead == position.i:
+            entry = waiting.pop(0)
+            done.append(Pass(position.j, position.i, comb(missing, position.i), entry.links))
+            missing -= len(entry.links)
+            modified = True
+        done.append(Pass(position.j, position.i, comb(missing, position.i), None))
+        position = schedule.after(position, modified)
+    return tuple(done)

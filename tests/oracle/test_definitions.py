@@ -1,0 +1,271 @@
+"""Definitions 1-4 against an obvious implementation: by the letter, on exact fractions, over all partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import chain, combinations, product
+from math import prod
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xordal.pi.colored import excess_entropy, removable_link
+from xordal.pi.definitions import (
+    conditional_pi_submodels,
+    is_embedded_pi,
+    is_full_pi,
+    is_partial_pi,
+    pi_submodels,
+    s1_prime,
+)
+from xordal.pi.independence import Independence
+from xordal.pi.joint import Joint
+from xordal.pi.zoo import FAMILIES, Model, build, conditional_pi, music_box, table_1
+from xordal.types import members, varset
+
+Variables = tuple[int, ...]
+
+
+class ByTheLetter:
+    """Section 2 as it is written; every probability an exact fraction."""
+
+    def __init__(self, joint: Joint) -> None:
+        assert joint.fractions is not None
+        self.states = joint.fractions
+        self.marginal = cache(self._marginal)
+
+    def _marginal(self, A: Variables) -> dict[tuple[str, ...], Fraction]:
+        found: dict[tuple[str, ...], Fraction] = {}
+        for state, p in self.states.items():
+            part = tuple(state[v] for v in A)
+            found[part] = found.get(part, Fraction(0)) + p
+        return found
+
+    def given_all_is_given_some(self, A: Variables, rest: Variables, C: Variables) -> bool:
+        """P(A | rest) = P(A | C) wherever rest can occur; C is a subset of rest."""
+        joint, condition = self.marginal(A + rest), self.marginal(rest)
+        part, small = self.marginal(A + C), self.marginal(C)
+        for a in self.marginal(A):
+            for r, p in condition.items():
+                c = tuple(value for v, value in zip(rest, r, strict=True) if v in C)
+                if p and joint.get(a + r, Fraction(0)) / p != part.get(a + c, Fraction(0)) / small[c]:
+                    return False
+        return True
+
+    def independent(self, A: Variables, B: Variables) -> bool:
+        return self.given_all_is_given_some(A, B, ())
+
+    def marginally_independent(self, A: Variables) -> bool:
+        return all(self.independent((x,), without(A, (x,))) for x in A)
+
+    def generally_dependent(self, N: Variables) -> bool:
+        return not any(self.independent(A, without(N, A)) for A in proper_parts(N) if A)
+
+    def collectively_dependent(self, N: Variables) -> bool:
+        return not any(
+            self.given_all_is_given_some(A, without(N, A), C)
+            for A in proper_parts(N)
+            if A
+            for C in proper_parts(without(N, A))
+        )
+
+    def full(self, N: Variables) -> bool:
+        parts = (self.marginally_independent(without(N, (x,))) for x in N)
+        return len(N) >= 3 and all(parts) and self.collectively_dependent(N)
+
+    def partitions_of_s1_prime(self, N: Variables) -> list[list[Variables]]:
+        return [
+            blocks
+            for blocks in partitions(N)
+            if len(blocks) >= 2
+            and all(self.generally_dependent(block) for block in blocks)
+            and self.pairwise_independent(blocks)
+        ]
+
+    def pairwise_independent(self, blocks: Sequence[Variables]) -> bool:
+        return all(self.independent((x,), (y,)) for A, B in combinations(blocks, 2) for x, y in product(A, B))
+
+    def partial(self, N: Variables) -> bool:
+        return len(N) >= 3 and bool(self.partitions_of_s1_prime(N)) and self.collectively_dependent(N)
+
+    def embedded(self, part: Variables, N: Variables) -> bool:
+        if not self.generally_dependent(N) or not self.partial(part):
+            return False
+        finest = max(self.partitions_of_s1_prime(part), key=len)
+        return any(
+            all(any(set(block) <= set(A) for A in blocks) for block in finest)
+            and len({next(i for i, A in enumerate(blocks) if block[0] in A) for block in finest}) == len(finest)
+            for blocks in partitions(N)
+            if len(blocks) == len(finest) and self.pairwise_independent(blocks)
+        )
+
+
+def without(N: Variables, A: Variables) -> Variables:
+    return tuple(v for v in N if v not in A)
+
+
+def proper_parts(N: Variables) -> Iterator[Variables]:
+    return chain.from_iterable(combinations(N, size) for size in range(len(N)))
+
+
+def partitions(N: Variables) -> Iterator[list[Variables]]:
+    if not N:
+        yield []
+        return
+    first, rest = N[0], N[1:]
+    for size in range(len(rest) + 1):
+        for others in combinations(rest, size):
+            for blocks in partitions(without(rest, others)):
+                yield [(first, *others), *blocks]
+
+
+@st.composite
+def joints(draw: st.DrawFn, max_variables: int = 5) -> Joint:
+    """Networks of coins, noisy copies, XORs, ANDs: independent in part, deterministic in part."""
+    n = draw(st.integers(3, max_variables))
+    coin = st.sampled_from([Fraction(1, 2), Fraction(1, 2), Fraction(1, 3)])
+    noises = st.sampled_from([Fraction(0), Fraction(1, 4)])
+    kinds: list[tuple[list[int], Callable[[Iterable[int]], int], Fraction]] = []
+    for v in range(n):
+        parents = draw(st.lists(st.integers(0, v - 1), unique=True, max_size=3)) if v else []
+        rule: Callable[[Iterable[int]], int] = min if draw(st.integers(0, 3)) == 0 else sum
+        kinds.append((parents, rule, draw(noises) if parents else draw(coin)))
+    states = {}
+    for values in product((0, 1), repeat=n):
+        factors = []
+        for v, (parents, rule, p) in enumerate(kinds):
+            expected = rule(values[u] for u in parents) % 2 if parents else 0
+            factors.append(p if values[v] != expected else 1 - p)
+        states[values] = prod(factors, start=Fraction(1))
+    order = draw(st.permutations(range(n)))
+    renamed = {tuple(str(values[v]) for v in order): p for values, p in states.items()}
+    return Joint.from_states([f"v{v}" for v in range(n)], renamed)
+
+
+@settings(max_examples=200)
+@given(joints(max_variables=4))
+def test_dependence_is_that_of_the_text(joint: Joint) -> None:
+    letter, judge = ByTheLetter(joint), Independence(joint.oracle())
+    everything = tuple(range(len(joint.variables)))
+    for size in range(2, len(everything) + 1):
+        for A in combinations(everything, size):
+            assert judge.are_marginally_independent(varset(A)) == letter.marginally_independent(A)
+            assert judge.are_generally_dependent(varset(A)) == letter.generally_dependent(A)
+            assert judge.are_collectively_dependent(varset(A)) == letter.collectively_dependent(A)
+
+
+@settings(max_examples=150)
+@given(joints())
+def test_pi_models_are_those_of_the_definitions(joint: Joint) -> None:
+    letter, judge = ByTheLetter(joint), Independence(joint.oracle())
+    N = tuple(range(len(joint.variables)))
+    listed = {s.variables: s for s in pi_submodels(judge, varset(N))}
+    for size in range(3, len(N) + 1):
+        for A in combinations(N, size):
+            part = varset(A)
+            is_full, is_partial = letter.full(A), letter.partial(A)
+            assert is_full_pi(judge, part) == is_full
+            assert is_partial_pi(judge, part) == is_partial
+            if A == N:
+                assert (part in listed) == is_partial
+            elif letter.generally_dependent(N):
+                assert is_embedded_pi(judge, part, varset(N)) == letter.embedded(A, N) == (part in listed)
+            if part in listed:
+                assert (listed[part].kind == "full") == is_full
+                finest = max(letter.partitions_of_s1_prime(A), key=len)
+                assert sorted(map(members, listed[part].partition)) == sorted(finest)
+
+
+@settings(max_examples=100)
+@given(joints(max_variables=4))
+def test_a_submodel_of_a_full_pi_set_has_single_blocks(joint: Joint) -> None:
+    judge = Independence(joint.oracle())
+    for submodel in pi_submodels(judge, joint.varset()):
+        partition = s1_prime(judge, submodel.variables)
+        assert partition == submodel.partition
+        assert sum(block.bit_count() for block in submodel.partition) == submodel.variables.bit_count()
+        assert submodel.total_correlation > 0
+        if submodel.kind == "full":
+            assert (
+                len(submodel.colored_links())
+                == submodel.variables.bit_count() * (submodel.variables.bit_count() - 1) // 2
+            )
+
+
+def named(model: Model, variables: int) -> str:
+    return " ".join(model.joint.variables[v] for v in members(variables))
+
+
+def test_table_1_by_the_definitions() -> None:
+    model = table_1()
+    judge = Independence(model.joint.oracle())
+    found = {
+        named(model, s.variables): " | ".join(named(model, block) for block in s.partition)
+        for s in pi_submodels(judge, model.joint.varset())
+    }
+    assert found == {"a b c": "a | b | c", "d a c": "d c | a", "d b c": "d c | b", "d a b c": "d c | a | b"}
+    assert is_partial_pi(judge, model.joint.varset())
+    assert not is_full_pi(judge, model.joint.varset())
+    embedded = [part for part in ("abc", "dac", "dbc", "dab") if _embedded(model, judge, part)]
+    assert embedded == ["abc", "dac", "dbc"]
+    truth = model.truth()
+    assert [named(model, 1 << u | 1 << v) for u, v in truth.black_links] == ["d c"]
+    assert len(truth.colored_links) == 5
+
+
+def _embedded(model: Model, judge: Independence, part: str) -> bool:
+    return is_embedded_pi(judge, model.joint.varset(part), model.joint.varset())
+
+
+def test_the_music_box_by_the_definitions() -> None:
+    model = music_box()
+    every = list(pi_submodels(Independence(model.joint.oracle()), model.joint.varset()))
+    assert [sum(s.variables.bit_count() == size for s in every) for size in (3, 4, 5, 6)] == [7, 7, 4, 1]
+    assert len(every) == 19
+    assert "ball3 light1 John" in {named(model, s.variables) for s in every}
+    truth = model.truth()
+    assert {named(model, s.variables) for s in truth.submodels} == {
+        "ball1 ball3 music_box",
+        "ball2 ball3 music_box",
+        "ball1 ball2 ball3 music_box",
+        "light1 light2 dog",
+        "music_box dog John",
+    }
+    assert len(truth.colored_links) == 10
+    assert {named(model, 1 << u | 1 << v) for u, v in truth.black_links} == {"ball3 music_box", "light1 dog"}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_model_of_the_zoo_carries_a_minimal_imap(name: str) -> None:
+    model = build(name)
+    judge = Independence(model.joint.oracle())
+    assert excess_entropy(model.joint.oracle(), model.graph) == pytest.approx(0, abs=1e-12)
+    assert removable_link(judge, model.graph) is None
+    assert model.truth().submodels
+
+
+def test_a_conditional_submodel_is_named_with_its_context() -> None:
+    model = conditional_pi()
+    judge = Independence(model.joint.oracle())
+    assert list(pi_submodels(judge, model.joint.varset())) == []
+    (found,) = conditional_pi_submodels(judge, model.joint.varset())
+    assert (named(model, found.variables), named(model, found.context)) == ("x y z", "c")
+    assert [named(model, block) for block in found.partition] == ["x", "y", "z"]
+    for c in ("0", "1"):  # by hand: given c every pair is independent, the three are not
+        given = Independence(model.joint.conditional({"c": c}).oracle())
+        assert is_full_pi(given, varset([0, 1, 2]))
+
+
+@pytest.mark.parametrize("name", sorted(set(FAMILIES) - {"conditional-pi"}))
+def test_other_models_have_no_conditional_submodel(name: str) -> None:
+    assert all(submodel.kind != "conditional" for submodel in build(name).truth().submodels)
+
+
+def test_twelve_binary_variables_are_done() -> None:
+    model = build("embedded", {"variables": "12", "depth": "4", "seed": "2"})
+    every = list(pi_submodels(Independence(model.joint.oracle()), model.joint.varset()))
+    inside = {s.variables for s in model.truth().submodels}
+    assert inside < {s.variables for s in every}

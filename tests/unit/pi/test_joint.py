@@ -1,0 +1,173 @@
+"""Exact joints: margins, conditions, entropies, rows; and everything that is no joint."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+
+import numpy as np
+import pytest
+
+from xordal import DataError, SettingsError, learn
+from xordal.pi.joint import Joint
+from xordal.pi.zoo import FAMILIES, build, music_box, table_1
+from xordal.types import VarSet, varset
+
+HALF = Fraction(1, 2)
+
+
+def test_margins_and_conditions() -> None:
+    joint = table_1().joint
+    assert joint.marginal("dc").probabilities.tolist() == pytest.approx(
+        np.array([[0.32, 0.18], [0.28, 0.22]]).ravel().reshape(2, 2)
+    )
+    assert pytest.approx(joint.marginal("dc").probabilities) == joint.marginal("cd").probabilities.T
+    given = joint.conditional({"d": "0", "a": "0"})
+    assert given.variables == ("b", "c")
+    assert given.probabilities == pytest.approx(np.array([[0.2, 0.2], [0.6, 0.0]]))
+
+
+def test_entropies_are_those_of_the_exact_table() -> None:
+    for model in (table_1(), music_box()):
+        from xordal.counting.cpu_numpy import NumpyCounter
+        from xordal.counting.oracle import CountingOracle
+
+        table = model.joint.exact_table()
+        sets = [VarSet(mask) for mask in range(1 << table.n_variables)]
+        counted = CountingOracle(NumpyCounter(table), table.n_variables).entropies(sets)
+        assert model.joint.oracle().entropies(sets) == pytest.approx(counted, abs=1e-12)
+    assert table_1().joint.oracle().entropies([varset([])])[0] == 0
+    fair = Joint.from_array("x", np.array([0.5, 0.5]))
+    assert fair.oracle().entropies([varset([0])])[0] == pytest.approx(log(2))
+
+
+def test_learning_from_a_joint_is_learning_from_its_exact_table() -> None:
+    for model in (table_1(), music_box()):
+        exact, counted = learn(model.joint), learn(model.joint.exact_table())
+        assert [e.links for e in exact.trace] == [e.links for e in counted.trace]
+        assert [e.graphs_tested for e in exact.trace] == [e.graphs_tested for e in counted.trace]
+        assert [e.gain for e in exact.trace] == pytest.approx([e.gain for e in counted.trace], abs=1e-12)
+        assert exact.submodels and exact.n_rows is None
+    with pytest.raises(SettingsError, match="needs rows"):
+        learn(table_1().joint, engine="reference")
+
+
+@pytest.mark.parametrize("name", ["table-1", "music-box", "parity", "modulus"])
+def test_exact_rows_hold_the_joint(name: str) -> None:
+    joint = build(name).joint
+    assert joint.fractions is not None
+    rows = list(joint.exact_rows())
+    for state, p in joint.fractions.items():
+        assert Fraction(rows.count(state), len(rows)) == p
+
+
+def test_sizes_of_the_smallest_tables() -> None:
+    assert len(list(table_1().joint.exact_rows())) == 100
+    assert len(list(music_box().joint.exact_rows())) == 1000
+
+
+def test_the_music_box_is_what_the_paper_tells() -> None:
+    fractions = music_box().joint.fractions
+    assert fractions is not None
+    for ball1, ball2, ball3, box, light1, light2, dog, john in fractions:
+        assert (box == "plays") == ([ball1, ball2, ball3].count("white") in (1, 3))
+        assert (dog == "barks") == (light1 == light2)
+        too_quiet = box == "silent" and dog == "quiet"
+        too_noisy = box == "plays" and dog == "barks"
+        assert (john == "complains") == (too_quiet or too_noisy)
+
+
+def test_samples_follow_the_seed_and_the_joint() -> None:
+    joint = table_1().joint
+    assert list(joint.sample_rows(50, seed=3)) == list(joint.sample_rows(50, seed=3))
+    assert list(joint.sample_rows(50, seed=3)) != list(joint.sample_rows(50, seed=4))
+    rows = list(joint.sample_rows(20_000, seed=5))
+    assert joint.fractions is not None
+    for state, p in joint.fractions.items():
+        assert abs(rows.count(state) - float(p) * 20_000) <= 5 * (float(p) * 20_000) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("variables", "states", "told"),
+    [
+        (["x"], {("0",): HALF}, "sum to 0.5; they must sum to 1"),
+        (["x"], {("0",): HALF, ("1",): Fraction(1, 2) + Fraction(1, 10**12)}, "must sum to 1"),
+        (["x"], {("0",): 0.25, ("1",): 0.5}, "sum to 0.75"),
+        (["x"], {("0",): 1.5, ("1",): -0.5}, r"State \('1',\) has probability -0.5"),
+        (["x"], {("0",): 1.0, ("1",): float("nan")}, r"State \('1',\) has probability nan"),
+        (["x", "x"], {("0", "0"): HALF, ("1", "1"): HALF}, "'x' is named more than once"),
+        (["x", "y"], {("0",): Fraction(1)}, "has 1 value"),
+        ([], {(): Fraction(1)}, "one axis per variable"),
+    ],
+)
+def test_what_is_no_joint(
+    variables: list[str], states: dict[tuple[str, ...], Fraction | float], told: str
+) -> None:
+    with pytest.raises(DataError, match=told):
+        Joint.from_states(variables, states)
+
+
+@pytest.mark.parametrize("value", [-0.5, float("nan"), float("inf")])
+def test_an_array_that_is_no_joint(value: float) -> None:
+    with pytest.raises(DataError, match=r"Cell \(1,\) has probability"):
+        Joint.from_array("x", np.array([1.0, value]))
+
+
+def test_wrong_names_and_levels_are_answered_with_the_nearest() -> None:
+    joint = music_box().joint
+    with pytest.raises(DataError, match="did you mean 'music_box'"):
+        joint.marginal(["musicbox"])
+    with pytest.raises(DataError, match="did you mean 'barks'"):
+        joint.conditional({"dog": "bark"})
+    with pytest.raises(DataError, match="probability zero"):
+        joint.conditional({"light1": "on", "light2": "on", "dog": "quiet"})
+    with pytest.raises(DataError, match="no fractions"):
+        build("full-pi").joint.exact_table()
+    with pytest.raises(DataError, match="200,000,000 rows"):
+        build("embedded").joint.exact_table()
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "told"),
+    [
+        ("musicbox", {}, "did you mean 'music-box'"),
+        ("parity", {"variabels": "4"}, "did you mean 'variables'"),
+        ("table-1", {"seed": "1"}, "it has none"),
+        ("parity", {"variables": "four"}, "must be a whole number, not 'four'"),
+        ("parity", {"noise": "1/0"}, "a number or a fraction"),
+        ("parity", {"noise": "0.7"}, "below 1/2"),
+        ("parity", {"variables": "2"}, "at least 3"),
+        ("modulus", {"levels": "1"}, "at least 2"),
+        ("partial-pi", {"blocks": "2"}, "two or more sizes"),
+        ("partial-pi", {"blocks": "2+x"}, "such as 2\\+1"),
+        ("partial-pi", {"strength": "nan"}, "above 0 and at most 1"),
+        ("embedded", {"depth": "1"}, "raise depth"),
+        ("embedded", {"noise": "0.5"}, "below 1/2"),
+        ("embedded", {"variables": "40"}, "at most"),
+        ("full-pi", {"strength": "0"}, "above 0"),
+        ("epistasis", {"minor": "0.6"}, "at most 1/2"),
+        ("ring", {"gates": "2"}, "at least 3"),
+        ("parity", {"variables": "60"}, "at most"),
+    ],
+)
+def test_wrong_parameters_are_told(name: str, parameters: dict[str, str], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        build(name, parameters)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("levels", [2, 3])
+def test_random_interactions_touch_no_smaller_margin(seed: int, levels: int) -> None:
+    model = build("full-pi", {"variables": "4", "levels": str(levels), "seed": str(seed), "strength": "1"})
+    (submodel,) = model.truth().submodels
+    assert submodel.kind == "full"
+    assert model.joint.probabilities.min() >= 0
+    blocks = (
+        build("partial-pi", {"blocks": "2+1+1", "levels": str(levels), "seed": str(seed)}).truth().submodels
+    )
+    assert [len(s.partition) for s in blocks if s.variables.bit_count() == 4] == [3]
+
+
+def test_every_family_says_what_it_is() -> None:
+    for family in FAMILIES.values():
+        assert family.summary.endswith(".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import comb
 from time import perf_counter
 from typing import Literal, get_args
@@ -12,11 +12,11 @@ from xordal import reference
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle, CountingOracle
 from xordal.data.table import CategoricalTable
-from xordal.errors import SettingsError, nearest
+from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
-from xordal.pi.colored import ColoredIMap, color
+from xordal.pi.colored import color
 from xordal.pi.independence import EXACT, Independence
 from xordal.pi.joint import Joint
 from xordal.search.constraints import FREE, Constraints, Limits, rules
@@ -27,6 +27,8 @@ from xordal.statistics.criterion import Criterion, EntropyDecrement
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
 EngineName = Literal["fast", "reference"]
+
+_MOST_SETS = 1000  # sets looked at for submodels in one clique: all of nine variables, the small ones of more
 
 
 class Interrupted(KeyboardInterrupt):
@@ -93,21 +95,22 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     known = _Known.of(source)
     ruled = rules(known.variables, plan.constraints, plan.limits)
     started = perf_counter()
-
-    def finish(run: SearchRun) -> Learned:
-        return _learned(known, run, plan, started)
-
     if engine == "reference":
         if ruled != FREE:
             raise SettingsError("The reference engine knows no constraints and no limits.")
-        return finish(_reference(source, plan, on_entry))
-    problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, max_variables, ruled)
-    search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
+        run = _reference(source, plan, on_entry)
+    else:
+        problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, max_variables, ruled)
+        search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
+        try:
+            run = search.run()
+        except KeyboardInterrupt:
+            raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
+    learned = _learned(known, run, plan, perf_counter() - started)
     try:
-        run = search.run()
+        return _with_submodels(known, learned, plan.criterion)
     except KeyboardInterrupt:
-        raise Interrupted(finish(search.so_far())) from None
-    return finish(run)
+        raise Interrupted(learned) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,11 @@ class _Known:
 
     @classmethod
     def of(cls, source: CategoricalTable | Joint) -> _Known:
+        if not isinstance(source, CategoricalTable | Joint):
+            raise DataError(
+                f"learn() takes a table or a joint, not a {type(source).__name__}. "
+                "Make a table of it with xordal.read_table(...)."
+            )
         if isinstance(source, Joint):
             return cls(source.variables, source.n_levels, None, source.oracle())
         oracle = CachedOracle(CountingOracle(NumpyCounter(source), source.n_variables))
@@ -160,6 +168,11 @@ class _Plan:
         constraints: Constraints | None,
         limits: Limits | None,
     ) -> _Plan:
+        for name, value in (("max_links", max_links), ("max_variables", max_variables)):
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+                raise SettingsError(f"{name} must be a whole number, not {value!r}.")
+        if criterion is not None and not hasattr(criterion, "judge"):
+            raise SettingsError(f"criterion must be one such as EntropyDecrement(0.01), not {criterion!r}.")
         if max_links is not None and max_variables is not None:
             raise SettingsError("Give max_links (k) or max_variables (m), not both.")
         if max_variables is not None and max_variables < 2:
@@ -206,28 +219,34 @@ def _reference(
     )
 
 
-def _learned(known: _Known, run: SearchRun, plan: _Plan, started: float) -> Learned:
+def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Learned:
     links = links_after(run.trace)
     graph = ChordalGraph.empty(len(known.variables)).add(links)
-    colored = _colored(known, graph, plan.criterion)
     return Learned(
         variables=known.variables,
         links=links,
         cliques=tuple(members(clique) for clique in maximal_cliques(graph)),
-        submodels=colored.submodels,
-        colored_links=colored.colored_links,
         run=run,
         settings=plan.to_json(),
         n_rows=known.n_rows,
-        seconds=perf_counter() - started,
+        seconds=seconds,
     )
 
 
-def _colored(known: _Known, graph: ChordalGraph, criterion: Criterion) -> ColoredIMap:
-    """Find the PI submodels in the cliques: a dependence counts when the search would have taken it.
+def _with_submodels(known: _Known, learned: Learned, criterion: Criterion) -> Learned:
+    """Add the PI submodels in the cliques; without them where the criterion knows no bound for independence.
 
-    The tolerance is the criterion's own threshold where it has one, so "independent" means weaker than what
-    a link must gain.
+    Pairs are judged from the source itself, also those that no clique holds.
     """
-    tolerance = criterion.delta_h if isinstance(criterion, EntropyDecrement) else EXACT
-    return color(Independence(known.oracle, max(tolerance, EXACT)), graph)
+    tolerance = EXACT if known.n_rows is None else criterion.negligible()
+    if tolerance is None:
+        return learned
+    judge = Independence(known.oracle, max(tolerance, EXACT))
+    graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
+    colored = color(judge, graph, most_sets=_MOST_SETS)
+    return replace(
+        learned,
+        submodels=colored.submodels,
+        colored_links=colored.colored_links,
+        submodels_up_to=colored.sought_up_to,
+    )

@@ -24,7 +24,7 @@ from xordal.types import Link, ScheduleName, SearchRun, TraceEntry
 
 Row = Sequence[Hashable]
 TIE = 1e-12  # gains this close are equal: XOR is symmetric, exact ties are the rule
-ZERO = 1e-12  # exactly independent tables have computed gains up to 1e-15
+ZERO = 1e-12  # a gain above the threshold by less than this is rounding
 
 # Differs: line 6 prints the guard (i > 1), the paper's tables come from a run without it ("as_run").
 # "straightforward" [8] never backtracks; "single" is lookahead(1) alone, what common learners do.
@@ -84,7 +84,7 @@ def multi_link_search(
         nonlocal E, tested, legal
         modified = False  # 1
         while True:  # 2
-            h, best = entropy(D, N, E), 0.0  # 3
+            h = entropy(D, N, E)  # 3
             decrements: list[tuple[float, tuple[Link, ...]]] = []
             for L in combinations(sorted(set(combinations(N, 2)) - E), i):  # 4
                 tested += 1
@@ -92,11 +92,12 @@ def multi_link_search(
                 if is_implied_by_clique(L, G_star) and is_chordal(N, G_star):  # 5
                     legal += 1
                     dh = h - entropy(D, N, G_star)  # 6
-                    decrements.append((dh, L))
-                    best = max(best, dh)  # 7
-            if best <= max(delta_h, ZERO):  # 8; differs: ZERO
+                    if dh > delta_h + ZERO:  # 8; differs: ZERO
+                        decrements.append((dh, L))
+            if not decrements:
                 return modified  # 10-12
             # Differs: line 7 keeps the first maximum it meets; rounding must not decide between equals.
+            best = max(dh for dh, _ in decrements)  # 7
             dh, L = next(pair for pair in decrements if pair[0] >= best - TIE)
             dof = free_parameters(D, N, E | set(L)) - free_parameters(D, N, E)
             E, modified = E | set(L), True  # 8-9

@@ -6,7 +6,7 @@ Variables are numbered 0 .. N-1 in the order of the table's columns; names come 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import exp
 from typing import Literal, NewType
@@ -185,18 +185,22 @@ class Learned:
 
     ``links``, ``cliques`` and ``submodels`` hold variable numbers; :meth:`names` turns them into column names.
     ``colored_links`` are those between variables of a PI submodel that look independent as a pair.
-    ``n_rows`` is None where an exact joint was learned.
+    Both are None where they were not looked for: after an interruption, or with a criterion that knows no bound
+    for independence. ``submodels_up_to`` is set where cliques were too large to look at all their subsets: then
+    only those of up to this many variables, and whole cliques, were. ``n_rows`` is None where an exact joint
+    was learned; ``seconds`` is the time of the search.
     """
 
     variables: tuple[str, ...]
     links: LinkSet
     cliques: tuple[tuple[int, ...], ...]
-    submodels: tuple[Submodel, ...]
-    colored_links: LinkSet
     run: SearchRun
-    settings: dict[str, object]
+    settings: Mapping[str, object]
     n_rows: int | None
     seconds: float = field(compare=False)
+    submodels: tuple[Submodel, ...] | None = None
+    colored_links: LinkSet | None = None
+    submodels_up_to: int | None = None
 
     @property
     def trace(self) -> Trace:

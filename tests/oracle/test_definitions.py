@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xordal.pi.colored import excess_entropy, removable_link
+from xordal.errors import DataError
+from xordal.graph.chordal import ChordalGraph
+from xordal.pi.colored import colored_imap, excess_entropy, removable_link
 from xordal.pi.definitions import (
     conditional_pi_submodels,
     is_embedded_pi,
@@ -102,6 +104,22 @@ class ByTheLetter:
             if len(blocks) == len(finest) and self.pairwise_independent(blocks)
         )
 
+    def separated(self, x: int, y: int, given: Variables) -> bool:
+        return self.given_all_is_given_some((x,), (y, *given), given)
+
+    def conditional(self, part: Variables, context: Variables) -> bool:
+        """PI given the context, held together with it, and PI neither alone nor with it."""
+        whole = tuple(sorted(part + context))
+        if self.partial(part) or self.partial(whole) or not self.collectively_dependent(whole):
+            return False
+        dependent = [pair for pair in combinations(part, 2) if not self.separated(*pair, context)]
+        connected = {part[0]}
+        for _ in part:
+            connected |= {v for pair in dependent if connected & set(pair) for v in pair}
+        if connected == set(part):
+            return False
+        return not any(self.separated(x, y, without(part, (x, y)) + context) for x, y in combinations(part, 2))
+
 
 def without(N: Variables, A: Variables) -> Variables:
     return tuple(v for v in N if v not in A)
@@ -180,6 +198,27 @@ def test_pi_models_are_those_of_the_definitions(joint: Joint) -> None:
 
 
 @settings(max_examples=100)
+@given(joints())
+def test_conditional_submodels_are_pi_models_given_each_context(joint: Joint) -> None:
+    """By the letter: in every context that can occur, or pooled, pairs across blocks are independent."""
+    judge = Independence(joint.oracle())
+    N = joint.varset()
+    listed = {(s.variables, s.context) for s in conditional_pi_submodels(judge, N, range(4, N.bit_count() + 1))}
+    letter = ByTheLetter(joint)
+    for size in range(4, N.bit_count() + 1):
+        for whole in combinations(range(N.bit_count()), size):
+            for n_context in range(1, size - 2):
+                for context in combinations(whole, n_context):
+                    part = without(whole, context)
+                    expected = letter.conditional(part, context) and not any(
+                        letter.conditional(part, smaller) or letter.partial(part)
+                        for smaller in proper_parts(context)
+                        if smaller
+                    )
+                    assert ((varset(part), varset(context)) in listed) == expected
+
+
+@settings(max_examples=100)
 @given(joints(max_variables=4))
 def test_a_submodel_of_a_full_pi_set_has_single_blocks(joint: Joint) -> None:
     judge = Independence(joint.oracle())
@@ -238,6 +277,19 @@ def test_the_music_box_by_the_definitions() -> None:
     assert {named(model, 1 << u | 1 << v) for u, v in truth.black_links} == {"ball3 music_box", "light1 dog"}
 
 
+def test_a_graph_that_is_no_minimal_imap_is_refused() -> None:
+    joint = table_1().joint
+    with pytest.raises(DataError, match="no I-map of this joint"):
+        colored_imap(joint.oracle(), ChordalGraph.empty(4))
+    chain = Joint.from_states("xy", {(x, y): Fraction(1, 4) for x in "01" for y in "01"})
+    with pytest.raises(DataError, match="can go"):
+        colored_imap(chain.oracle(), ChordalGraph.empty(2).add([(0, 1)]))
+
+
+def test_a_large_clique_is_searched_whole() -> None:
+    assert [s.variables.bit_count() for s in build("parity", {"variables": "12"}).truth().submodels] == [12]
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_model_of_the_zoo_carries_a_minimal_imap(name: str) -> None:
     model = build(name)
@@ -251,7 +303,7 @@ def test_a_conditional_submodel_is_named_with_its_context() -> None:
     model = conditional_pi()
     judge = Independence(model.joint.oracle())
     assert list(pi_submodels(judge, model.joint.varset())) == []
-    (found,) = conditional_pi_submodels(judge, model.joint.varset())
+    (found,) = conditional_pi_submodels(judge, model.joint.varset(), sizes=[4])
     assert (named(model, found.variables), named(model, found.context)) == ("x y z", "c")
     assert [named(model, block) for block in found.partition] == ["x", "y", "z"]
     for c in ("0", "1"):  # by hand: given c every pair is independent, the three are not

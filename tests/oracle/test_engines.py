@@ -48,6 +48,17 @@ def test_same_trace_on_small_tables(
     compare(table, k, delta_h, schedule)
 
 
+@settings(max_examples=60)
+@given(tables(max_variables=5), st.integers(1, 6), st.sampled_from(SCHEDULES), st.data())
+def test_same_trace_when_the_threshold_is_a_gain(
+    table: CategoricalTable, k: int, schedule: ScheduleName, data: st.DataObject
+) -> None:
+    """Rounding must not decide whether a gain that equals the threshold is above it."""
+    trace = learn(table, max_links=k, criterion=EntropyDecrement(0.0), schedule=schedule).trace
+    if trace:
+        compare(table, k, data.draw(st.sampled_from(trace)).gain, schedule)
+
+
 @pytest.mark.slow
 @settings(max_examples=40)
 @given(tables(min_variables=6, max_variables=7), st.integers(1, 4), thresholds, st.sampled_from(SCHEDULES))

@@ -5,8 +5,10 @@ Nothing here imports the library's heavy parts; each command does so when it run
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -52,8 +54,16 @@ def root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a user's mistake is one message and exit code 1, wrong usage exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a name the terminal cannot show is no reason to stop
     try:
         app(args=None if arguments is None else list(arguments), prog_name="xordal")
     except XordalError as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(2 if isinstance(error, SettingsError) else 1)
+    except OSError as error:  # the output, since every file a command reads or writes is looked after
+        typer.echo(f"Error: the output cannot be written ({error.strerror}).", err=True)
+        os._exit(1)  # Python would try to write the rest once more on its way out

@@ -147,11 +147,6 @@ def learn(  # noqa: PLR0913 - one parameter per option
             )
         except Interrupted as stop:
             learned, interrupted = stop.learned, True
-        except KeyboardInterrupt:
-            screen.notes().print(
-                "Interrupted. The reference engine keeps no partial network; the fast one does."
-            )
-            raise typer.Exit(130) from None
     _print_result(learned, as_json, quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")

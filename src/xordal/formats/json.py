@@ -24,8 +24,7 @@ def to_json(learned: Learned) -> Json:
     return {
         "variables": list(learned.variables),
         "links": _named(learned, learned.links),
-        "colored_links": _named(learned, learned.colored_links),
-        "submodels": [_submodel(learned, submodel) for submodel in learned.submodels],
+        **_groups(learned),
         "cliques": [list(learned.names(clique)) for clique in learned.cliques],
         "trace": [_entry(learned, entry) for entry in learned.trace],
         "graphs_tested": run.graphs_tested,
@@ -40,6 +39,17 @@ def to_json(learned: Learned) -> Json:
 
 def _named(learned: Learned, links: LinkSet) -> list[list[str]]:
     return [list(learned.names(link)) for link in links]
+
+
+def _groups(learned: Learned) -> Json:
+    if learned.submodels is None or learned.colored_links is None:
+        return {}
+    bound = {} if learned.submodels_up_to is None else {"submodels_up_to": learned.submodels_up_to}
+    return {
+        "colored_links": _named(learned, learned.colored_links),
+        "submodels": [_submodel(learned, submodel) for submodel in learned.submodels],
+        **bound,
+    }
 
 
 def _submodel(learned: Learned, submodel: Submodel) -> Json:

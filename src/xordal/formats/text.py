@@ -81,6 +81,10 @@ def _hidden_groups(learned: Learned) -> list[str]:
     lines += [_hidden_group(learned, submodel) for submodel in groups[:_MOST_GROUPS]]
     if left := len(groups) - _MOST_GROUPS:
         lines += [f"  and {counted(left, 'weaker group')}; --json lists them all"] if left > 0 else []
+    if (most := learned.submodels_up_to) is not None:
+        lines.append(
+            f"  (of the largest cliques only groups of up to {most} variables were looked at, and the whole)"
+        )
     return lines
 
 

@@ -14,21 +14,23 @@ from xordal.errors import DataError
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.signed_sets import signed_sets
-from xordal.pi.definitions import conditional_pi_submodels, pi_submodels
-from xordal.pi.independence import Independence
+from xordal.pi.definitions import conditional_pi_submodels, pi_submodels_inside
+from xordal.pi.independence import EXACT, Independence
 from xordal.types import Link, LinkSet, Submodel, VarSet
-
-MOST_SETS = 2000
-"""Sets to look at in one clique: all of a clique of ten, the smaller ones of a larger clique."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColoredIMap:
-    """A graph with the PI submodels inside its cliques and the links they colour; the others are black."""
+    """A graph with the PI submodels inside its cliques and the links they colour; the others are black.
+
+    ``sought_up_to`` is None when all subsets of all cliques were looked at; otherwise only those of up to that
+    many variables, and the cliques themselves.
+    """
 
     graph: ChordalGraph
     submodels: tuple[Submodel, ...]
     colored_links: LinkSet
+    sought_up_to: int | None = None
 
     @property
     def black_links(self) -> LinkSet:
@@ -36,7 +38,7 @@ class ColoredIMap:
         return tuple(link for link in self.graph.links if link not in self.colored_links)
 
 
-def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = 1e-12) -> ColoredIMap:
+def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = EXACT) -> ColoredIMap:
     """Return the colored I-map of an exact joint and one of its minimal I-maps.
 
     Raises
@@ -46,40 +48,49 @@ def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = 
     """
     judge = Independence(oracle, tolerance)
     excess = excess_entropy(oracle, graph)
-    if excess > 1e-9:
+    if excess > tolerance * max(1, graph.n_vertices):  # the rounding of as many terms
         raise DataError(f"The graph is no I-map of this joint: it loses {excess:.3g} nats of dependence.")
     spare = removable_link(judge, graph)
     if spare is not None:
-        raise DataError(f"The graph is no minimal I-map: the link between {spare[0]} and {spare[1]} can go.")
+        raise DataError(
+            f"The graph is no minimal I-map: the link of variables {spare[0]} and {spare[1]} can go."
+        )
     return color(judge, graph)
 
 
-def color(judge: Independence, graph: ChordalGraph) -> ColoredIMap:
-    """Find the PI submodels inside the cliques of a graph and colour the links between their blocks."""
-    domain = VarSet((1 << graph.n_vertices) - 1)
+def color(judge: Independence, graph: ChordalGraph, most_sets: int | None = None) -> ColoredIMap:
+    """Find the PI submodels inside the cliques of a graph and colour the links between their blocks.
+
+    ``most_sets`` bounds the subsets looked at in one clique; of a larger one only the small subsets and the
+    whole are.
+    """
+    cliques = [clique for clique in maximal_cliques(graph) if clique.bit_count() >= 3]
+    domain = judge.components((1 << graph.n_vertices) - 1) if cliques else ()
     submodels: dict[tuple[VarSet, VarSet], Submodel] = {}
-    for clique in maximal_cliques(graph):
+    bounds: list[int] = []
+    for clique in cliques:
         size = clique.bit_count()
-        marginal = pi_submodels(judge, domain, clique, largest_size(size, MOST_SETS))
-        # every set is asked with every context: a tenth of the sets takes about as long
-        conditional = conditional_pi_submodels(judge, clique, largest_size(size, MOST_SETS // 10))
-        for submodel in (*marginal, *conditional):
+        bound = size if most_sets is None else min(size, largest_size(size, most_sets))
+        bounds += [bound] if bound < size else []
+        sizes = [*range(3, bound + 1), *([size] if bound < size else [])]
+        marginal = pi_submodels_inside(judge, clique, domain, sizes)
+        for submodel in (*marginal, *conditional_pi_submodels(judge, clique, range(4, bound + 1))):
             submodels.setdefault((submodel.variables, submodel.context), submodel)
     coloring = [submodel for submodel in submodels.values() if submodel.kind != "conditional"]
     colored = sorted({link for submodel in coloring for link in submodel.colored_links()})
     ordered = sorted(submodels.values(), key=lambda s: (s.variables.bit_count(), s.kind, s.variables))
-    return ColoredIMap(graph, tuple(ordered), tuple(colored))
+    return ColoredIMap(graph, tuple(ordered), tuple(colored), min(bounds, default=None))
 
 
 def largest_size(n_variables: int, most_sets: int) -> int:
-    """Return up to which size all subsets of some variables can be looked at, three at the least.
+    """Return up to which size all subsets of some variables can be looked at, four at the least.
 
     Examples
     --------
-    >>> largest_size(10, MOST_SETS), largest_size(16, MOST_SETS)
-    (10, 3)
+    >>> largest_size(9, 500), largest_size(12, 500), largest_size(30, 500)
+    (9, 4, 4)
     """
-    size, n_sets = 3, comb(n_variables, 3)
+    size, n_sets = 4, comb(n_variables, 3) + comb(n_variables, 4)
     while size < n_variables and n_sets + comb(n_variables, size + 1) <= most_sets:
         size += 1
         n_sets += comb(n_variables, size)

@@ -7,7 +7,7 @@ of two independent parts, no pair across them could depend.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from xordal.pi.independence import Independence
@@ -54,39 +54,47 @@ def is_partial_pi(judge: Independence, N: VarSet) -> bool:
 
 def is_embedded_pi(judge: Independence, part: VarSet, N: VarSet) -> bool:
     """Definition 3: N' is a proper subset of generally dependent N, with S4 and S5."""
-    if part & ~N or part == N or not judge.are_generally_dependent(N):
+    if part & ~N or part == N or not judge.are_generally_dependent(N) or not s4(judge, part):
         return False
-    partition = s1_prime(judge, part)
-    return partition is not None and s4(judge, part) and s5(judge, partition, N)
+    return s5(judge, judge.components(part), N)
 
 
-def pi_submodels(
-    judge: Independence, N: VarSet, inside: VarSet | None = None, max_size: int | None = None
-) -> Iterator[Submodel]:
+def pi_submodels(judge: Independence, N: VarSet) -> Iterator[Submodel]:
     """Yield every PI submodel of the model over N, small ones first.
+
+    A domain that falls into independent parts is taken part by part: S5 asks of pairs, which no other part
+    can touch.
+    """
+    yield from pi_submodels_inside(judge, N, judge.components(N), sizes=range(3, N.bit_count() + 1))
+
+
+def pi_submodels_inside(
+    judge: Independence, inside: VarSet, domain: Partition, sizes: Iterable[int]
+) -> Iterator[Submodel]:
+    """Yield the PI submodels among some variables, for example of one clique.
 
     Parameters
     ----------
     judge
         Decides dependence.
-    N
-        All variables of the domain, into which partitions must extend (S5). A domain that falls into
-        independent parts is taken part by part: S5 asks of pairs, which no other part can touch.
     inside
-        Only subsets of these variables, for example of one clique.
-    max_size
-        Largest submodel to look for.
+        The variables.
+    domain
+        The components of pairwise dependence of the whole domain, into which partitions must extend (S5).
+    sizes
+        Numbers of variables to look at.
     """
-    within = members(N if inside is None else inside)
-    domain = judge.components(N)
-    for size in range(3, min(len(within), max_size or len(within)) + 1):
-        for chosen in combinations(within, size):
-            part = varset(chosen)
-            partition = judge.components(part)
-            if len(partition) < 2 or not _extends(partition, domain) or not s2(judge, part):
-                continue
-            kind = "full" if len(partition) == size and s1(judge, part) else "partial"
-            yield Submodel(part, partition, kind, judge.total_correlation(part))  # type: ignore[arg-type]
+    for part in _parts(inside, sizes):
+        partition = judge.components(part)
+        if len(partition) < 2 or not _extends(partition, domain) or not s2(judge, part):
+            continue
+        is_full = len(partition) == part.bit_count() and s1(judge, part)
+        yield Submodel(part, partition, "full" if is_full else "partial", judge.total_correlation(part))
+
+
+def _parts(inside: VarSet, sizes: Iterable[int]) -> Iterator[VarSet]:
+    for size in sizes:
+        yield from map(varset, combinations(members(inside), size))
 
 
 def _extends(partition: Partition, domain: Partition) -> bool:
@@ -94,28 +102,22 @@ def _extends(partition: Partition, domain: Partition) -> bool:
     return all(sum(1 for block in partition if block & part) <= 1 for part in domain)
 
 
-def conditional_pi_submodels(
-    judge: Independence, inside: VarSet, max_size: int | None = None
-) -> Iterator[Submodel]:
-    """Yield the conditional PI submodels among some variables, small ones first.
+def conditional_pi_submodels(judge: Independence, inside: VarSet, sizes: Iterable[int]) -> Iterator[Submodel]:
+    """Yield the conditional PI submodels among some variables, in the order of the sizes.
 
     A kind the paper does not name: given a context C, three or more variables are independent across blocks
-    pair by pair and collectively dependent; variables and context together are collectively dependent but no
-    PI set themselves, and no smaller context, the empty one included, does.
+    pair by pair and collectively dependent; variables and context together, whose number ``sizes`` bounds,
+    are collectively dependent but no PI set themselves, and no smaller context, the empty one included, does.
     """
     found: list[Submodel] = []
-    everything = members(inside)
-    for size in range(4, min(len(everything), max_size or len(everything)) + 1):
-        for chosen in combinations(everything, size):
-            whole = varset(chosen)
-            if not judge.are_collectively_dependent(whole) or len(judge.components(whole)) >= 2:
-                continue  # not held together, or a PI set itself
-            for n_context in range(1, size - 2):
-                for context in map(varset, combinations(chosen, n_context)):
-                    submodel = _given(judge, VarSet(whole & ~context), context)
-                    if submodel and not any(_explains(smaller, submodel) for smaller in found):
-                        found.append(submodel)
-                        yield submodel
+    for whole in _parts(inside, sizes):
+        if not judge.are_collectively_dependent(whole) or len(judge.components(whole)) >= 2:
+            continue  # not held together, or a PI set itself
+        for context in _parts(whole, range(1, whole.bit_count() - 2)):
+            submodel = _given(judge, VarSet(whole & ~context), context)
+            if submodel and not any(_explains(smaller, submodel) for smaller in found):
+                found.append(submodel)
+                yield submodel
 
 
 def _given(judge: Independence, part: VarSet, context: VarSet) -> Submodel | None:

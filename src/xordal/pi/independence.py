@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 from math import fsum
 
-from xordal.counting.oracle import CachedOracle, EntropyOracle
+from xordal.counting.oracle import EntropyOracle
 from xordal.types import EMPTY, VarSet, members, varset
 
 EXACT = 1e-12
@@ -22,7 +22,7 @@ class Independence:
     Parameters
     ----------
     oracle
-        An exact joint's or a table's entropies.
+        An exact joint's or a table's entropies; every question asks for a few, so it should remember them.
     tolerance
         Largest mutual information, in nats, that still counts as independence.
 
@@ -38,7 +38,7 @@ class Independence:
     """
 
     def __init__(self, oracle: EntropyOracle, tolerance: float = EXACT) -> None:
-        self._oracle = CachedOracle(oracle)
+        self._oracle = oracle
         self.tolerance = tolerance
 
     def information(self, a: int, b: int, given: int = EMPTY) -> float:

@@ -14,15 +14,17 @@ from math import comb
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change
-from xordal.types import LinkSet, SignedSets, VarSet, members
+from xordal.types import LinkSet, SignedSets, VarSet, members, varset
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A legal link set and what it would add to the graph's signed sets."""
+    """A legal link set, the variables it completes, and what it would add to the graph's signed sets."""
 
+    variables: VarSet
     links: LinkSet
     change: SignedSets
+    fill_in: LinkSet = ()
 
 
 def candidate(graph: ChordalGraph, variables: VarSet) -> Candidate | None:
@@ -30,10 +32,12 @@ def candidate(graph: ChordalGraph, variables: VarSet) -> Candidate | None:
     return addition(graph, graph.missing_links(variables))
 
 
-def addition(graph: ChordalGraph, links: LinkSet) -> Candidate | None:
-    """Return the candidate that adds some links, or None if that breaks chordality."""
+def addition(graph: ChordalGraph, links: LinkSet, fill_in: LinkSet = ()) -> Candidate | None:
+    """Return the candidate that adds some links, fill-in included, or None if that breaks chordality."""
     chain = additions(graph, links)
-    return None if chain is None else Candidate(links, change(chain))
+    if chain is None:
+        return None
+    return Candidate(varset(v for link in links for v in link), links, change(chain), fill_in)
 
 
 def variable_sets(graph: ChordalGraph, i: int, max_variables: int | None = None) -> Iterator[VarSet]:

@@ -14,9 +14,9 @@ from time import monotonic
 
 from xordal.graph.chordal import ChordalGraph
 from xordal.search.candidates import addition
-from xordal.search.lookahead import PassResult, Problem, Scored, run_pass, score
+from xordal.search.lookahead import Judged, PassResult, Problem, judge, run_pass
 from xordal.search.schedule import Position, Schedule
-from xordal.types import LinkSet, SearchRun, TraceEntry
+from xordal.types import SearchRun, TraceEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +100,35 @@ class Search:
     def _add_required(self) -> None:
         rules = self._problem.rules
         if rules.required:
-            start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))))
+            start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))), rules.fill_in)
             assert start is not None, "required links and their fill-in are chordal"
-            (required,) = score(self._problem, [start])
-            self._add(0, required, rules.fill_in)
+            (required,) = judge(self._problem, [start])
+            self._add(0, required)
 
-    def _add(self, i: int, learned: Scored, fill_in: LinkSet = ()) -> None:
-        self.graph = self.graph.add(learned.links)
+    def _add(self, i: int, learned: Judged) -> None:
         evidence = learned.evidence
-        entry = TraceEntry("add", i, learned.links, evidence.gain, evidence.dof, self._graphs_tested, fill_in)
+        self.graph = self.graph.add(evidence.links)
+        entry = TraceEntry(
+            "add",
+            i,
+            evidence.links,
+            evidence.gain,
+            evidence.dof,
+            self._graphs_tested,
+            evidence.fill_in,
+            learned.verdict.log_p_value,
+        )
         self._trace.append(entry)
         self._on_entry(entry)
 
     def _pass(self, i: int) -> PassResult:
-        scanned_before = self._sets_scanned
-
         def on_block(n_sets: int) -> None:
             self._sets_scanned += n_sets
             self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
             if monotonic() > self._deadline:
                 raise _TimeUp
 
-        self._on_progress(Progress(i, scanned_before, self._graphs_tested))
+        self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
         result = run_pass(self._problem, self.graph, i, on_block)
         self._graphs_tested += comb(self.graph.n_missing, i)
         self._candidates_scored += result.candidates_scored

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,8 +12,8 @@ from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidates import Candidate, candidate, variable_sets
 from xordal.search.constraints import FREE, Rules
 from xordal.search.gain import gains
-from xordal.statistics.criterion import Criterion, Evidence
-from xordal.types import LinkSet, VarSet
+from xordal.statistics.criterion import Criterion, Evidence, Verdict
+from xordal.types import VarSet
 
 # Variable sets per oracle call: large enough to batch, small enough to report progress and keep a time limit.
 _BLOCK = 2048
@@ -41,19 +41,18 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A candidate with its evidence."""
+class Judged:
+    """A candidate's evidence and the criterion's verdict on it."""
 
-    links: LinkSet
     evidence: Evidence
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class PassResult:
-    """The best acceptable candidate of one pass, if any, and the work it took."""
+    """The best acceptable candidate of one pass, if any, and how many were scored."""
 
-    best: Scored | None
-    sets_scanned: int
+    best: Judged | None
     candidates_scored: int
 
 
@@ -64,36 +63,46 @@ def run_pass(
 
     ``on_block`` is called with the number of variable sets looked at since its last call.
     """
-    accepted: list[Scored] = []
-    n_scanned = n_scored = 0
+    accepted: list[Judged] = []
+    n_scored = 0
     every = variable_sets(graph, i, problem.max_variables)
     while block := list(islice(every, problem.block_size)):
-        scored = list(_score(problem, graph, block))
-        n_scanned += len(block)
-        n_scored += len(scored)
-        accepted.extend(s for s in scored if problem.criterion.is_accepted(s.evidence))
+        judged = judge(problem, _legal(problem, graph, block))
+        n_scored += len(judged)
+        accepted.extend(found for found in judged if found.verdict.is_accepted)
         on_block(len(block))
-    return PassResult(_best(problem.criterion, accepted), n_scanned, n_scored)
+    return PassResult(_best(problem.criterion, accepted), n_scored)
 
 
-def _score(problem: Problem, graph: ChordalGraph, block: list[VarSet]) -> Iterator[Scored]:
-    admitted = [variables for variables in block if problem.rules.may_complete(variables)]
-    legal = [found for variables in admitted if (found := candidate(graph, variables)) is not None]
-    return score(problem, [found for found in legal if problem.rules.may_change(found.change)])
-
-
-def score(problem: Problem, candidates: Sequence[Candidate]) -> Iterator[Scored]:
-    """Yield the candidates with their evidence, from one oracle call."""
+def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
+    """Return the candidates with evidence and verdict, from one oracle call."""
     changes = [found.change for found in candidates]
-    for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True):
-        dof = free_parameters(found.change, problem.n_levels)
-        yield Scored(found.links, Evidence(gain, found.change, dof, problem.n_rows))
+    batch = [
+        Evidence(
+            found.variables,
+            found.links,
+            found.change,
+            gain,
+            free_parameters(found.change, problem.n_levels),
+            problem.n_rows,
+            found.fill_in,
+        )
+        for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True)
+    ]
+    return [Judged(*pair) for pair in zip(batch, problem.criterion.judge(batch), strict=True)]
 
 
-def _best(criterion: Criterion, accepted: list[Scored]) -> Scored | None:
+def _legal(problem: Problem, graph: ChordalGraph, block: list[VarSet]) -> list[Candidate]:
+    admitted = (variables for variables in block if problem.rules.may_complete(variables))
+    legal = (found for variables in admitted if (found := candidate(graph, variables)) is not None)
+    return [found for found in legal if problem.rules.may_change(found.change)]
+
+
+def _best(criterion: Criterion, accepted: list[Judged]) -> Judged | None:
     """Return the first link set, in lexicographic order, that ties with the best rank."""
     if not accepted:
         return None
-    ranks = [criterion.rank(scored.evidence) for scored in accepted]
-    tie = max(ranks) - criterion.tolerance(max(ranks))
-    return min((s for s, rank in zip(accepted, ranks, strict=True) if rank >= tie), key=lambda s: s.links)
+    best = max(found.verdict.rank for found in accepted)
+    tie = best - criterion.tolerance(best)
+    tied = (found for found in accepted if found.verdict.rank >= tie)
+    return min(tied, key=lambda found: found.evidence.links)

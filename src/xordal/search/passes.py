@@ -33,7 +33,7 @@ def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ..
         while waiting and waiting[0].lookahead == position.i:
             entry = waiting.pop(0)
             done.append(Pass(position.j, position.i, comb(missing, position.i), entry.links))
-            missing -= len(entry.links)
+            missing -= len(entry.links) if entry.action == "add" else -len(entry.links)
             modified = True
         done.append(Pass(position.j, position.i, comb(missing, position.i), None))
         position = schedule.after(position, modified)

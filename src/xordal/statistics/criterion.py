@@ -1,22 +1,24 @@
 """Criteria: which candidate is best, and whether it is good enough.
 
-A criterion sees the :class:`Evidence` for one candidate and nothing of the graph or the engine. The search
-keeps the candidates it accepts, finds the highest rank among them and takes, of those within the criterion's
-tolerance of it, the first link set in lexicographic order: ties are normal (XOR is symmetric) and must not be
-decided by rounding.
+A criterion sees the :class:`Evidence` for a batch of candidates and nothing of the graph or the engine. The
+search keeps the candidates it accepts, finds the highest rank among them and takes, of those within the
+criterion's tolerance of it, the first link set in lexicographic order: ties are normal (XOR is symmetric) and
+must not be decided by rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 from typing import Protocol
 
 from xordal.errors import SettingsError
-from xordal.types import SignedSets
+from xordal.types import LinkSet, SignedSets, VarSet
 
-ZERO_GAIN = 1e-12
-"""Exactly independent tables have computed gains up to about 1e-15; below this a gain is zero, in nats."""
+ROUNDING = 1e-12
+"""Gains this close are equal, in nats: exactly independent tables have computed gains up to about 1e-15."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,35 +27,53 @@ class Evidence:
 
     Attributes
     ----------
+    variables
+        The variable set W that the change completes.
+    links
+        The links it adds.
+    change
+        Signed sets it adds to the graph's; the context of W is what else they hold.
     gain
         Entropy decrement in nats.
-    change
-        Signed sets the change adds to the graph's.
     dof
         Nominal degrees of freedom: free parameters of ``change``.
     n_rows
         Number of rows behind the gain; None for an exact joint.
+    fill_in
+        Those of the links that only keep the graph chordal.
     """
 
-    gain: float
+    variables: VarSet
+    links: LinkSet
     change: SignedSets
+    gain: float
     dof: int
     n_rows: int | None
+    fill_in: LinkSet = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a criterion says of a candidate: its rank, whether it may enter, its log p-value if it has one."""
+
+    rank: float
+    is_accepted: bool
+    log_p_value: float | None = None
 
 
 class Criterion(Protocol):
     """Ranks and accepts candidates."""
 
-    def rank(self, evidence: Evidence) -> float:
-        """Return how good a candidate is; higher is better."""
+    def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
+        """Return a verdict for each candidate; a higher rank is better."""
         ...
 
     def tolerance(self, best: float) -> float:
         """Return how far below the best rank a candidate still ties with it."""
         ...
 
-    def is_accepted(self, evidence: Evidence) -> bool:
-        """Whether the candidate may enter the graph."""
+    def negligible(self) -> float | None:
+        """Return up to which information, in nats, sampled variables count as independent; None if unknown."""
         ...
 
     def to_json(self) -> dict[str, object]:
@@ -78,20 +98,21 @@ class EntropyDecrement:
     delta_h: float = 0.004
 
     def __post_init__(self) -> None:
-        if not isfinite(self.delta_h) or self.delta_h < 0:
-            raise SettingsError(f"delta_h must be zero or a positive number of nats, not {self.delta_h}.")
+        is_number = isinstance(self.delta_h, Real) and not isinstance(self.delta_h, bool)
+        if not is_number or not isfinite(self.delta_h) or self.delta_h < 0:
+            raise SettingsError(f"delta_h must be zero or a positive number of nats, not {self.delta_h!r}.")
 
-    def rank(self, evidence: Evidence) -> float:
-        """Return the gain."""
-        return evidence.gain
+    def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
+        """Rank by gain; accept what is above the threshold by more than rounding."""
+        return [Verdict(found.gain, found.gain > self.delta_h + ROUNDING) for found in batch]
 
     def tolerance(self, best: float) -> float:
         """Return 1e-12 nats, whatever the best gain."""
-        return 1e-12
+        return ROUNDING
 
-    def is_accepted(self, evidence: Evidence) -> bool:
-        """Whether the gain is above the threshold and above rounding."""
-        return evidence.gain > max(self.delta_h, ZERO_GAIN)
+    def negligible(self) -> float | None:
+        """Return the threshold: a dependence counts when a link could be learned from it."""
+        return self.delta_h
 
     def to_json(self) -> dict[str, object]:
         """Return the name and the threshold."""

@@ -42,8 +42,13 @@ def test_generate_then_learn_the_music_box(tmp_path: Path, schedule: str, engine
     assert len(learned["links"]) == 12
     assert learned["criterion"] == {"name": "EntropyDecrement", "delta_h": 0.004}
     assert learned["n_rows"] == 1000
-    contract = "variables links cliques trace graphs_tested candidates_scored sets_scanned criterion seconds"
+    contract = (
+        "variables links colored_links submodels cliques trace graphs_tested candidates_scored sets_scanned "
+        "criterion n_rows seconds"
+    )
     assert set(contract.split()) <= set(learned)
+    assert len(learned["colored_links"]) == 10
+    assert ["music_box", "dog", "John"] in [group["variables"] for group in learned["submodels"]]
     entry = {"action", "lookahead", "links", "gain", "dof", "graphs_tested"}
     assert all(set(step) == entry for step in learned["trace"])
 
@@ -148,6 +153,40 @@ def test_names_are_data_and_never_markup(tmp_path: Path) -> None:
     done = run("learn", "control.csv", cwd=tmp_path)
     assert "\x1b" not in done.stdout
     assert r"a\x1b[31m - b" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["generate music-box -n 3", "learn good.csv", "demo", "--help"])
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path, command: str) -> None:
+    (tmp_path / "good.csv").write_text("a,b\n" + "0,0\n1,1\n" * 50)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*XORDAL, *command.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_terminal_that_cannot_show_a_name_is_no_reason_to_stop(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("größe,b\n" + "0,0\n1,1\n" * 50)
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*XORDAL, "learn", "names.csv"], capture_output=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert done.returncode == 0
+    assert rb"gr\xf6\xdfe - b" in done.stdout
+
+
+def test_weak_steps_are_warned_about(tmp_path: Path) -> None:
+    run("generate", "table-1", "-n", "60", "-o", "t.csv", cwd=tmp_path)
+    assert "times what chance gives" in run("learn", "t.csv", cwd=tmp_path).stderr
+    run("generate", "music-box", "-n", "3000", "-o", "m.csv", cwd=tmp_path)
+    assert "chance" not in run("learn", "m.csv", cwd=tmp_path).stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from xordal import CategoricalTable, EntropyDecrement, Interrupted, SettingsError, TraceEntry, learn
-from xordal.pi.zoo import music_box
+from xordal import CategoricalTable, DataError, EntropyDecrement, Interrupted, SettingsError, TraceEntry, learn
+from xordal.formats.json import to_json
+from xordal.pi.zoo import conditional_pi, music_box, parity
 from xordal.search.driver import Progress
 from xordal.search.gain import gains
-from xordal.statistics.criterion import Evidence
+from xordal.statistics.criterion import Evidence, Verdict
 from xordal.types import VarSet
 
 PAIR = CategoricalTable.from_columns({"x": [0, 0, 1, 1], "y": [0, 0, 1, 1]})
@@ -40,6 +43,55 @@ def test_interruption_keeps_what_was_learned() -> None:
     assert whole.run.is_complete
 
 
+def test_interruption_while_groups_are_sought_keeps_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("xordal.learning.color", interrupted)
+    with pytest.raises(Interrupted) as stop:
+        learn(music_box().joint)
+    assert len(stop.value.learned.links) == 12
+    assert stop.value.learned.submodels is None
+
+
+def test_groups_of_a_large_clique_are_bounded_and_said_so() -> None:
+    learned = learn(parity(variables=12).joint, max_variables=12)
+    assert [submodel.kind for submodel in learned.submodels or ()] == ["full"]
+    assert learned.submodels_up_to == 4
+    assert to_json(learned)["submodels_up_to"] == 4
+    small = learn(parity(variables=5).joint, max_variables=5)
+    assert small.submodels_up_to is None
+    assert "submodels_up_to" not in to_json(small)
+
+
+def test_groups_in_samples_and_their_context() -> None:
+    found = to_json(learn(music_box().joint.sample_table(5000, seed=1)))
+    assert len(found["submodels"]) == 5  # type: ignore[arg-type]
+    assert len(found["colored_links"]) == 10  # type: ignore[arg-type]
+    groups = to_json(learn(conditional_pi().joint))["submodels"]
+    assert isinstance(groups, list)
+    assert [(group["variables"], group["context"]) for group in groups] == [(["x", "y", "z"], ["c"])]
+    assert learn(conditional_pi().joint).colored_links == ()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"max_links": "3"},
+        {"max_links": 2.0},
+        {"max_links": True},
+        {"criterion": 0.02},
+    ],
+)
+def test_wrong_types_are_settings_errors(wrong: dict[str, object]) -> None:
+    with pytest.raises(SettingsError):
+        learn(PAIR, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="delta_h"):
+        EntropyDecrement("0.1")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="read_table"):
+        learn("survey.csv")  # type: ignore[arg-type]
+
+
 def test_one_column_or_one_row_has_no_links() -> None:
     assert learn(CategoricalTable.from_columns({"x": [0, 1]})).links == ()
     one_row = learn(CategoricalTable.from_columns({"x": [0], "y": [1]}))
@@ -63,19 +115,23 @@ def test_settings_that_contradict_or_exceed() -> None:
 
 def test_the_reference_refuses_other_criteria() -> None:
     class Anything:
-        def rank(self, evidence: Evidence) -> float:
-            return evidence.gain
+        def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
+            return [Verdict(e.gain, e.n_rows == 4 and e.dof == 1, log_p_value=-1.0) for e in batch]
 
         def tolerance(self, best: float) -> float:
             return 0.0
 
-        def is_accepted(self, evidence: Evidence) -> bool:
-            return evidence.n_rows == 4 and evidence.dof == 1
+        def negligible(self) -> float | None:
+            return None
 
         def to_json(self) -> dict[str, object]:
             return {"name": "Anything"}
 
-    assert learn(PAIR, criterion=Anything()).links == ((0, 1),)
+    learned = learn(PAIR, criterion=Anything())
+    assert learned.links == ((0, 1),)
+    assert learned.trace[0].log_p_value == -1.0
+    assert learned.submodels is None  # nobody said what counts as independent
+    assert "submodels" not in to_json(learned)
     with pytest.raises(SettingsError, match="only the paper's criterion"):
         learn(PAIR, criterion=Anything(), engine="reference")
 

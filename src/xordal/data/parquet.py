@@ -17,7 +17,8 @@ def parquet_columns(data: bytes, label: str) -> list[Column]:
     try:
         schema = parquet.read_schema(pa.BufferReader(data))
         text = [field.name for field in schema if pa.types.is_string(field.type)]
-        table = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=text).read()
+        # One thread: Arrow's pool of threads can abort a process that ends soon after.
+        table = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=text).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{label}: this is no complete Parquet file ({error}). Write it anew.") from None
     return [

@@ -1,7 +1,8 @@
 """Comma- or tab-separated text into columns of strings.
 
-Arrow parses; Python's own csv reader is the definition of what a file means. It reads the header, is asked
-again whenever Arrow refuses a file, and then either names the line that is wrong or reads the file itself.
+Python's own csv reader is the definition of what a file means. It reads headers and small files, and is asked
+again whenever Arrow, which reads large files faster, refuses one: it then names the line that is wrong or
+reads the file itself. Both forgive text behind a closing quote; a quotation that never ends is refused.
 """
 
 from __future__ import annotations
@@ -10,14 +11,11 @@ import csv
 import warnings
 from dataclasses import dataclass
 
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
-
-from xordal.data.arrow import column_of
 from xordal.data.column import MISSING, Column, Where, from_values
 from xordal.data.dialect import TextFormat, decode, find_delimiter, looks_like_header, records
 from xordal.errors import DataError, DataWarning, counted
 
+_LARGE = 1 << 20  # characters from which on Arrow is worth its import
 _BLOCK = 1 << 24  # bytes Arrow parses at a time: a record must fit
 
 
@@ -124,41 +122,49 @@ def _check_names(label: str, names: list[str]) -> None:
 
 
 def _columns(text: _Text) -> list[Column]:
-    # An odd number of quotes may be a quotation without end, which Arrow would read up to the end of the file.
-    if text.text.count('"') % 2 == 0:
-        try:
-            return _by_arrow(text)
-        except pa.ArrowInvalid:  # the file is wrong, and Python's reader can say where; or a record is huge
-            pass
-    return _by_python(text)
-
-
-def _by_arrow(text: _Text) -> list[Column]:
-    data = text.body.encode()
-    if not data.strip(b"\r\n"):
+    if not text.body.strip("\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
+    # An odd number of quotes may be a quotation without end, which Arrow would read up to the end of the file.
+    has_odd_quotes = text.text.count('"') % 2 == 1
+    if len(text.text) < _LARGE or has_odd_quotes:
+        return _by_python(text, strict=has_odd_quotes)
+    return _by_arrow(text) or _by_python(text, strict=False)
+
+
+def _by_arrow(text: _Text) -> list[Column] | None:
+    """Return the columns, or None for a file that is wrong or has a huge record."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    from xordal.data.arrow import column_of
+
+    data = text.body.encode()
     places = [str(v) for v in range(len(text.names))]
-    table = arrow_csv.read_csv(
-        pa.BufferReader(data),
-        read_options=arrow_csv.ReadOptions(column_names=places, block_size=_BLOCK),
-        parse_options=arrow_csv.ParseOptions(
-            delimiter=text.delimiter, newlines_in_values=b'"' in data, ignore_empty_lines=True
-        ),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(places, pa.dictionary(pa.int32(), pa.string())),
-            strings_can_be_null=False,
-            null_values=[],
-        ),
-    )
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            # One thread: Arrow's pool of threads can abort a process that ends soon after.
+            read_options=arrow_csv.ReadOptions(column_names=places, block_size=_BLOCK, use_threads=False),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=text.delimiter, newlines_in_values=b'"' in data, ignore_empty_lines=True
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(places, pa.dictionary(pa.int32(), pa.string())),
+                strings_can_be_null=False,
+                null_values=[],
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
     return [column_of(name, array) for name, array in zip(text.names, table.columns, strict=True)]
 
 
-def _by_python(text: _Text) -> list[Column]:
+def _by_python(text: _Text, strict: bool) -> list[Column]:
     before = _line_count(text.text[: text.body_start])
     rows: list[list[str]] = []
     line = 0
     try:
-        for line, record in records(text.body, text.delimiter):
+        for line, record in records(text.body, text.delimiter, strict):
             if len(record) != len(text.names):
                 raise DataError(
                     f"{text.label}, line {before + line}: {counted(len(record), 'value')}, but the header "
@@ -170,8 +176,6 @@ def _by_python(text: _Text) -> list[Column]:
         raise DataError(
             f"{text.label}, after line {before + line}: not valid CSV ({error}). Mend the quotes."
         ) from None
-    if not rows:
-        raise DataError(f"{text.label}: there is a header but no rows.")
     return [from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)]
 
 

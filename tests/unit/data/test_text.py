@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import warnings
 from pathlib import Path
 
@@ -106,27 +108,32 @@ cell = st.text('ab ,;"\n\r\t0é', max_size=4)
 def test_both_parsers_read_what_is_well_formed(rows: list[list[str]], end: str) -> None:
     quoted = [",".join('"' + value.replace('"', '""') + '"' for value in row) for row in rows]
     text = reader._Text("t.csv", end.join(["a,b", *quoted]), ",", ["a", "b"], len("a,b") + 1)
-    by_arrow, by_python = reader._by_arrow(text), reader._by_python(text)
+    by_arrow, by_python = reader._by_arrow(text), reader._by_python(text, strict=True)
+    assert by_arrow is not None
     for one, two, position in zip(by_arrow, by_python, (0, 1), strict=True):
         assert one.levels == two.levels
         assert [one.levels[code] for code in one.codes] == [row[position] for row in rows]
         assert one.codes.tolist() == two.codes.tolist()
 
 
-@settings(max_examples=300)
-@given(st.text('ab,"\n\r ', max_size=30))
-def test_random_text_is_read_as_python_reads_it_or_refused(body: str) -> None:
-    """Arrow may be kinder about quotes than the strict reader; it may never read other values."""
-    import csv
-    import io
-
+def told(body: str) -> list[list[str | None]] | str:
+    """Return the values of a file with columns a and b, or the complaint."""
     try:
         columns, _ = parse(f"a,b\n{body}".encode(), Format(has_header=True, missing=()), "t.csv")
-    except DataError:
+    except DataError as error:
+        return str(error)
+    rows = range(len(columns[0].codes))
+    return [[None if c.codes[row] < 0 else str(c.levels[c.codes[row]]) for c in columns] for row in rows]
+
+
+@settings(max_examples=300)
+@given(st.text('ab,"\n\r ', max_size=30))
+def test_random_text_means_the_same_in_small_and_large_files(body: str) -> None:
+    small = told(body)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "_LARGE", 0)
+        assert told(body) == small
+    if isinstance(small, str):
         return
     records = [r for r in csv.reader(io.StringIO(body, newline="")) if r]
-    expected = [[value if value.strip() else None for value in record] for record in records]
-    found = [
-        [None if c.codes[row] < 0 else c.levels[c.codes[row]] for c in columns] for row in range(len(records))
-    ]
-    assert found == expected
+    assert small == [[value if value.strip() else None for value in record] for record in records]

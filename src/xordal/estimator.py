@@ -27,7 +27,7 @@ from xordal.model.network import DecomposableMarkovNetwork
 from xordal.search.constraints import Constraints, Limits
 from xordal.search.driver import Progress
 from xordal.statistics.criterion import Criterion
-from xordal.types import Learned, Trace
+from xordal.types import Learned, NamedSubmodel, Trace, named_submodels
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -63,6 +63,10 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         The network's graph, a ``networkx.Graph`` whose nodes are column names.
     trace_
         The learned link sets in order, with gain, degrees of freedom and graphs tested.
+    submodels_
+        The hidden groups (PI submodels) in column names, with partition, kind and total correlation.
+    colored_links_
+        The links between variables of a hidden group that look independent as a pair.
     network_
         The :class:`~xordal.model.network.DecomposableMarkovNetwork`: graph and clique tables.
     learned_
@@ -78,6 +82,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     >>> search = MultiLinkSearch().fit(rows)
     >>> list(search.graph_.edges)
     [('x0', 'x1'), ('x0', 'x2'), ('x1', 'x2')]
+    >>> search.submodels_[0].partition
+    (('x0',), ('x1',), ('x2',))
     >>> bool(search.score(rows) > search.score([(0, 0, 1)]))
     True
     """
@@ -129,6 +135,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, prior_rows=self.smoothing)
         self.graph_: nx.Graph = to_networkx(self.learned_)
         self.trace_: Trace = self.learned_.trace
+        self.submodels_: tuple[NamedSubmodel, ...] = named_submodels(self.learned_)
+        self.colored_links_ = [self.learned_.names(link) for link in self.learned_.colored_links or ()]
         self.categories_ = [_array(levels) for levels in table.levels]
         return self
 

@@ -155,6 +155,17 @@ class Submodel:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSubmodel:
+    """A PI submodel in column names; see :class:`Submodel` for what the fields mean."""
+
+    variables: tuple[str, ...]
+    partition: tuple[tuple[str, ...], ...]
+    kind: Literal["full", "partial", "conditional"]
+    total_correlation: float
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRun:
     """What an engine returns: the trace, from which the graph follows, and the work it took.
 
@@ -211,6 +222,20 @@ class Learned:
         """Return the column names of some variables, given by their numbers or as a set."""
         numbers = members(variables) if isinstance(variables, int) else variables
         return tuple(self.variables[v] for v in numbers)
+
+
+def named_submodels(learned: Learned) -> tuple[NamedSubmodel, ...]:
+    """Return the PI submodels of a learned network in column names, none where they were not looked for."""
+    return tuple(
+        NamedSubmodel(
+            learned.names(submodel.variables),
+            tuple(learned.names(block) for block in submodel.partition),
+            submodel.kind,
+            submodel.total_correlation,
+            learned.names(submodel.context),
+        )
+        for submodel in learned.submodels or ()
+    )
 
 
 def links_after(trace: Iterable[TraceEntry]) -> LinkSet:

@@ -201,3 +201,11 @@ def test_one_kind_of_frame_can_be_learned_from_and_another_scored() -> None:
     search = MultiLinkSearch().fit(BOX)
     assert search.score(pl.from_pandas(BOX)) == search.score(BOX)
     assert search.score(read_table(BOX)) == search.score(BOX)
+
+
+def test_hidden_groups_are_named() -> None:
+    search = MultiLinkSearch().fit(music_box().joint.exact_table())
+    assert ("music_box", "dog", "John") in [group.variables for group in search.submodels_]
+    assert len(search.submodels_) == 5
+    assert len(search.colored_links_) == 10
+    assert ("light1", "dog") not in search.colored_links_

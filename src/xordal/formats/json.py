@@ -5,7 +5,7 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 
 from __future__ import annotations
 
-from xordal.types import Learned, LinkSet, Submodel, TraceEntry
+from xordal.types import Learned, LinkSet, NamedSubmodel, TraceEntry, named_submodels
 
 Json = dict[str, object]
 
@@ -47,18 +47,17 @@ def _groups(learned: Learned) -> Json:
     bound = {} if learned.submodels_up_to is None else {"submodels_up_to": learned.submodels_up_to}
     return {
         "colored_links": _named(learned, learned.colored_links),
-        "submodels": [_submodel(learned, submodel) for submodel in learned.submodels],
+        "submodels": [_submodel(submodel) for submodel in named_submodels(learned)],
         **bound,
     }
 
 
-def _submodel(learned: Learned, submodel: Submodel) -> Json:
-    context = {"context": list(learned.names(submodel.context))} if submodel.context else {}
+def _submodel(submodel: NamedSubmodel) -> Json:
     return {
-        "variables": list(learned.names(submodel.variables)),
-        "partition": [list(learned.names(block)) for block in submodel.partition],
+        "variables": list(submodel.variables),
+        "partition": [list(block) for block in submodel.partition],
         "kind": submodel.kind,
-        **context,
+        **({"context": list(submodel.context)} if submodel.context else {}),
         "total_correlation": submodel.total_correlation,
     }
 

@@ -212,5 +212,7 @@ def _summary(learned: Learned, network: DecomposableMarkovNetwork) -> list[str]:
     variables = counted(len(learned.variables), "variable")
     rows, parameters = counted(learned.n_rows or 0, "row"), counted(network.n_parameters, "parameter")
     lines = [f"{variables}, learned from {rows}; {parameters}", "", *network_lines(learned)]
+    if not learned.run.is_complete:
+        lines += ["", "The search ran out of time; this is what it had learned."]
     warning = weakness(learned)
     return lines if warning is None else [*lines, "", f"Warning: {warning}"]

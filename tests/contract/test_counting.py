@@ -97,6 +97,9 @@ def test_a_huge_table_costs_its_rows_only(backend: Backend) -> None:
     table = CategoricalTable.from_columns({f"t{v}": column.tolist() for v, column in enumerate(tens)})
     (found,) = backend(table).counts([varset(range(12))])
     assert found.counts.tolist() == [1] * 500
+    flat = CategoricalTable.from_columns({f"c{v}": [0, 0, 0] for v in range(90)})
+    (found,) = backend(flat).counts([varset(range(90))])
+    assert (found.cells.tolist(), found.counts.tolist()) == ([[0] * 90], [3])
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1), st.randoms(use_true_random=False))

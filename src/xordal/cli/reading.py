@@ -86,26 +86,30 @@ Missing = Annotated[
 MissingTokens = Annotated[
     list[str] | None,
     typer.Option(
-        help="What stands for a missing value, beside an empty cell.  [default: NA, NaN, NULL, ? and the like]",
+        help="What stands for a missing value, beside an empty cell.",
+        show_default="NA, NaN, NULL, ? and the like",
         metavar="A,B",
         rich_help_panel=PANEL,
     ),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(help="What separates values; 'tab' for a tab.  [default: detected]", rich_help_panel=PANEL),
+    typer.Option(
+        help="What separates values; 'tab' for a tab.", show_default="detected", rich_help_panel=PANEL
+    ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line names the columns.  [default: detected]",
+        help="Whether the first line names the columns.",
+        show_default="detected",
         rich_help_panel=PANEL,
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(help="Encoding of a text file.  [default: UTF-8, or by its mark]", rich_help_panel=PANEL),
+    typer.Option(help="Encoding of a text file.", show_default="UTF-8, or by its mark", rich_help_panel=PANEL),
 ]
 
 

@@ -48,8 +48,8 @@ class NumpyCounter:
             occupied, place = np.unique(codes, return_inverse=True)
             counts = self._bincount(place, len(occupied))
         cells = np.empty((len(occupied), len(variables)), dtype=np.int64)
-        if variables:
-            cells[:] = np.stack(np.unravel_index(occupied, shape), axis=1)
+        for position in reversed(range(len(variables))):  # NumPy's unravel_index knows few dimensions
+            occupied, cells[:, position] = np.divmod(occupied, shape[position])
         return CellCounts(cells, counts)
 
     def _bincount(self, codes: NDArray[np.int64], n_cells: int) -> NDArray[np.int64]:

@@ -16,8 +16,11 @@ from xordal.data.column import MISSING, Column, from_distinct, from_values
 from xordal.errors import DataError
 
 
-def column_of(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
-    """Return an Arrow array as a column; the order of a dictionary marked as ordered is kept."""
+def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = False) -> Column:
+    """Return an Arrow array as a column.
+
+    The order of a dictionary is kept where Arrow marks it as ordered, or where its source declared it.
+    """
     if pa.types.is_run_end_encoded(array.type):
         array = compute.run_end_decode(array)
     if pa.types.is_nested(array.type):
@@ -33,7 +36,7 @@ def column_of(name: str, array: pa.Array | pa.ChunkedArray) -> Column:
         _refuse_infinity(name, array)
         array = _encoded(array)
     codes = _codes(array.indices)
-    return from_distinct(name, _values(array.dictionary), codes, is_declared=array.type.ordered)
+    return from_distinct(name, _values(array.dictionary), codes, is_declared or array.type.ordered)
 
 
 def _codes(indices: pa.Array) -> NDArray[np.int32]:

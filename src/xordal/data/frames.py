@@ -82,7 +82,7 @@ def _frame_column(frame: Any, position: int) -> Column:
         array = None
     if array is None or isinstance(array.type, pa.BaseExtensionType):
         return from_values(name, series.to_list())
-    return column_of(name, array)
+    return column_of(name, array, is_declared=isinstance(series.dtype, nw.Enum))
 
 
 def _arrow_table(source: Any) -> pa.Table:

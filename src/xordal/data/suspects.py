@@ -55,7 +55,7 @@ def suspect(column: Column) -> Suspect | None:
     numbers = as_numbers(column.levels)
     if numbers is not None and _is_counts(column.name, numbers):
         told = f"Column {column.name!r} looks like counts of rows. "
-        return Suspect(column.name, "counts", told + f"To count each row that often: --weights {column.name}")
+        return Suspect(column.name, "counts", told + _weigh(column.name))
     if n_levels <= 1:
         return Suspect(column.name, "constant", f"Column {column.name!r} is constant: it can have no links.")
     if numbers is not None and _is_continuous(numbers, n_rows):
@@ -80,6 +80,10 @@ _BIN = (
     "or take it as it is with --categorical."
 )
 _MERGE = "Chance alone links such columns: merge rare levels (--merge-rare 20), or leave it out (--exclude)."
+
+
+def _weigh(name: str) -> str:
+    return f"To count each row that often: --weights {name} (in Python: weights={name!r})."
 
 
 def _is_counts(name: str, numbers: list[float]) -> bool:

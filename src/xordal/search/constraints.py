@@ -93,7 +93,9 @@ class Rules:
 
     def may_change(self, change: SignedSets) -> bool:
         """Whether a change builds no clique that is too large."""
-        return all(s.bit_count() <= self.max_clique for s, sign in change.items() if sign > 0)
+        return self.max_clique == inf or all(
+            s.bit_count() <= self.max_clique for s, sign in change.items() if sign > 0
+        )
 
 
 FREE = Rules()

@@ -37,7 +37,7 @@ class Problem:
     @property
     def block_size(self) -> int:
         """Variable sets to look at in one go."""
-        return max(1, min(_BLOCK, _BLOCK_ROWS // max(1, self.n_rows or 1)))
+        return max(1, min(_BLOCK, _BLOCK_ROWS // (self.n_rows or 1)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def test_identifiers_are_left_out_and_named(tmp_path: Path) -> None:
     asked = run("learn", str(path), "--columns", "who,a", "-q")
     assert asked.out == "who - a\n"
     assert "It is left out" not in asked.err
-    assert run("learn", str(path), "--categorical", "who", "-k", "1", "--json").err == ""
+    assert run("learn", str(path), "--categorical", "who", "-k", "1", "-q").err == ""
 
 
 def test_continuous_columns_are_refused_until_cut(tmp_path: Path) -> None:

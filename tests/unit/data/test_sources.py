@@ -225,7 +225,7 @@ def test_names_come_from_the_source_or_are_numbered() -> None:
             "Column 'x1', row 2: the value is missing",
         ),
         ({"a": "xyz"}, "Column 'a' is a single value"),
-        (pd.Series([1, 2]), "no table of named columns"),
+        (pd.Series([1, 2]), "no table of named columns|got 1D array"),
         (object(), "object is no table"),
         (b"a,b", "read_table"),
     ],

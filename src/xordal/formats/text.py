@@ -51,7 +51,7 @@ def weakness(learned: Learned) -> str | None:
         return None
     of_all = f"{len(weak)} of {counted(len(learned.trace), 'step')}"
     return (
-        f"{of_all} gain less than {WEAK:g} times what chance gives on average with "
+        f"{of_all} {'gains' if len(weak) == 1 else 'gain'} less than {WEAK:g} times what chance gives on average with "
         f"{counted(learned.n_rows, 'row')}: they may well be false, and what is built on them too. "
         f"A threshold of {_round_up(max(entry.gain for entry in weak))} nats (--delta-h) leaves them out."
     )

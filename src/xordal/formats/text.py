@@ -49,11 +49,11 @@ def weakness(learned: Learned) -> str | None:
     weak = weak_entries(learned.trace, learned.n_rows)
     if not weak:
         return None
-    of_all = f"{len(weak)} of {counted(len(learned.trace), 'step')}"
+    steps = f"{len(weak)} of {counted(len(learned.trace), 'step')} {'gains' if len(weak) == 1 else 'gain'}"
     return (
-        f"{of_all} {'gains' if len(weak) == 1 else 'gain'} less than {WEAK:g} times what chance gives on average with "
-        f"{counted(learned.n_rows, 'row')}: they may well be false, and what is built on them too. "
-        f"A threshold of {_round_up(max(entry.gain for entry in weak))} nats (--delta-h) leaves them out."
+        f"{steps} less than {WEAK:g} times what chance gives on average with {counted(learned.n_rows, 'row')}: "
+        "this may well be chance, and what is built on it too. "
+        f"A threshold of {_round_up(max(entry.gain for entry in weak))} nats (--delta-h) leaves it out."
     )
 
 

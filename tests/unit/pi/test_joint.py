@@ -123,7 +123,7 @@ def test_wrong_names_and_levels_are_answered_with_the_nearest() -> None:
         joint.conditional({"light1": "on", "light2": "on", "dog": "quiet"})
     with pytest.raises(DataError, match="no fractions"):
         build("full-pi").joint.exact_table()
-    with pytest.raises(DataError, match="200,000,000 rows"):
+    with pytest.raises(DataError, match="800,000,000 rows"):
         build("embedded").joint.exact_table()
 
 
@@ -141,7 +141,38 @@ def test_wrong_names_and_levels_are_answered_with_the_nearest() -> None:
         ("partial-pi", {"blocks": "2"}, "two or more sizes"),
         ("partial-pi", {"blocks": "2+x"}, "such as 2\\+1"),
         ("partial-pi", {"strength": "nan"}, "above 0 and at most 1"),
-        ("embedded", {"depth": "1"}, "raise depth"),
+        ("embedded", {"depth": "1"}, "cannot have depth 1; it can have depth 2, 3, 4"),
+        ("embedded", {"variables": "5"}, "it can have depth 2"),
+        ("embedded", {"variables": "4", "inputs": "2"}, "depth 3; nor any other"),
+        ("embedded", {"depth": "0"}, "depth must be at least 1"),
+        ("embedded", {"depth": "999999999999999999999"}, "cannot have depth"),
+        ("embedded", {"inputs": "1+2"}, "from 2 to 9 such as 2\\+3, not '1\\+2'"),
+        ("embedded", {"inputs": "two"}, "whole numbers such as 2\\+3"),
+        ("embedded", {"seed": "-1"}, "seed must be zero or positive, not -1"),
+        ("full-pi", {"seed": "-1"}, "seed must be zero or positive, not -1"),
+        ("partial-pi", {"seed": "-1"}, "seed must be zero or positive, not -1"),
+        ("full-pi", {"variables": "2"}, "^variables must be at least 3, not 2"),
+        ("full-pi", {"variables": "999999999999999999999"}, "at most"),
+        ("full-pi", {"levels": "2+3"}, "one for each of the 3 variables, not '2\\+3'"),
+        ("full-pi", {"levels": "2+1+2"}, "levels must be at least 2, not 1"),
+        ("full-pi", {"margins": "0.3+0.2"}, "for 2 of the 3 variables"),
+        ("full-pi", {"margins": "0.3+0.2+x"}, "margins must be a number or a fraction"),
+        ("full-pi", {"margins": "0.3+0.2+1"}, "leave some chance for level 0, not '1'"),
+        ("full-pi", {"margins": "0.3+0.2+0.1", "levels": "2+2+3"}, "margins of 3 levels are 2 chances"),
+        ("full-pi", {"margins": "0.3+0.5+0.2", "interaction": "0.04"}, "from -3/100 to 3/100 with these"),
+        ("full-pi", {"margins": "0.3+0.5+0.2", "interaction": "-0.04"}, "from -3/100 to 3/100 with these"),
+        ("full-pi", {"margins": "0.3+0.5+0.2", "interaction": "0"}, "cannot be told from rounding"),
+        ("full-pi", {"levels": "3", "interaction": "0.1"}, "two levels only"),
+        ("partial-pi", {"blocks": "9999999999+1"}, "at most"),
+        ("conditional-pi", {"strength": "1e-6"}, "from rounding: raise strength"),
+        ("epistasis", {"minor": "1/1000", "strength": "1/100000"}, "raise strength or minor"),
+        ("epistasis", {"loci": "1"}, "loci must be at least 2"),
+        ("epistasis", {"loci": "20000"}, "at most"),
+        ("parity", {"noise": "0.4999999"}, "choose less noise"),
+        ("ring", {"noise": "0.4999999"}, "choose less noise"),
+        ("ring", {"noise": "-1"}, "noise must be at least 0"),
+        ("parity", {"variables": "20000"}, "at most 1,048,576 states"),
+        ("ring", {"gates": "30000"}, "at most 1,048,576 states"),
         ("embedded", {"noise": "0.5"}, "below 1/2"),
         ("embedded", {"variables": "40"}, "at most"),
         ("full-pi", {"strength": "0"}, "above 0"),

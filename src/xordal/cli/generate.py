@@ -44,8 +44,7 @@ def generate(  # noqa: PLR0913 - one parameter per option
 
     Examples: xordal generate music-box -n 2000 -o box.csv; xordal generate parity -p variables=5 -p noise=0.1
     """
-    from xordal.cli.screen import notes
-    from xordal.data.write import csv_pieces, is_standard_output
+    from xordal.data.write import csv_pieces
     from xordal.errors import counted
     from xordal.pi.zoo import FAMILIES, build
 
@@ -66,15 +65,10 @@ def generate(  # noqa: PLR0913 - one parameter per option
     _write(to, csv_pieces(joint.variables, drawn))
     if known is not None:
         _write(truth, [f"{known}\n"])
-    if quiet:
-        return
-    if isinstance(drawn, list):
-        told = f"{counted(len(drawn), 'row')} in exact proportions"
-    else:
-        told = f"{counted(n_rows, 'row')} at random, seed {seed or 0},"
-    for what, file in ((told, to), ("the truth", truth)):
-        if file is not None and not is_standard_output(file):
-            notes().print(f"Wrote {what} to {file}")
+    if not quiet:
+        kind = "in exact proportions" if exact else f"at random, seed {seed or 0},"
+        _tell(f"{counted(len(drawn) if isinstance(drawn, list) else n_rows, 'row')} {kind}", to)
+        _tell("the truth", truth)
 
 
 def _check_files(to: str | None, truth: str | None) -> None:
@@ -101,6 +95,15 @@ def _write(file: str | None, pieces: Iterable[str]) -> None:
         return
     for piece in pieces:
         typer.echo(piece, nl=False)
+
+
+def _tell(what: str, file: str | None) -> None:
+    """Say what a file got, if it is one."""
+    from xordal.cli.screen import notes
+    from xordal.data.write import is_standard_output
+
+    if file is not None and not is_standard_output(file):
+        notes().print(f"Wrote {what} to {file}")
 
 
 def _named(parameters: list[str]) -> dict[str, str]:

@@ -27,7 +27,7 @@ from xordal.model.network import DecomposableMarkovNetwork
 from xordal.search.constraints import Constraints, Limits
 from xordal.search.driver import Progress
 from xordal.statistics.criterion import Criterion
-from xordal.types import Learned, NamedSubmodel, Trace, named_submodels
+from xordal.types import Learned, NamedSubmodel, Trace, named_submodel
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -135,7 +135,9 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, prior_rows=self.smoothing)
         self.graph_: nx.Graph = to_networkx(self.learned_)
         self.trace_: Trace = self.learned_.trace
-        self.submodels_: tuple[NamedSubmodel, ...] = named_submodels(self.learned_)
+        self.submodels_: tuple[NamedSubmodel, ...] = tuple(
+            named_submodel(submodel, table.names) for submodel in self.learned_.submodels or ()
+        )
         self.colored_links_ = [self.learned_.names(link) for link in self.learned_.colored_links or ()]
         self.categories_ = [_array(levels) for levels in table.levels]
         return self

@@ -6,7 +6,7 @@ Variables are numbered 0 .. N-1 in the order of the table's columns; names come 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 from typing import Literal, NewType
@@ -224,17 +224,18 @@ class Learned:
         return tuple(self.variables[v] for v in numbers)
 
 
-def named_submodels(learned: Learned) -> tuple[NamedSubmodel, ...]:
-    """Return the PI submodels of a learned network in column names, none where they were not looked for."""
-    return tuple(
-        NamedSubmodel(
-            learned.names(submodel.variables),
-            tuple(learned.names(block) for block in submodel.partition),
-            submodel.kind,
-            submodel.total_correlation,
-            learned.names(submodel.context),
-        )
-        for submodel in learned.submodels or ()
+def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:
+    """Return a PI submodel in the names of its variables."""
+
+    def named(variables: VarSet) -> tuple[str, ...]:
+        return tuple(names[v] for v in members(variables))
+
+    return NamedSubmodel(
+        named(submodel.variables),
+        tuple(named(block) for block in submodel.partition),
+        submodel.kind,
+        submodel.total_correlation,
+        named(submodel.context),
     )
 
 

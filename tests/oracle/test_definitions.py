@@ -260,7 +260,7 @@ def test_table_1_by_the_definitions() -> None:
 
 
 def _embedded(model: Model, judge: Independence, part: str) -> bool:
-    return is_embedded_pi(judge, model.joint.varset(part), model.joint.varset())
+    return is_embedded_pi(judge, model.joint.varset(list(part)), model.joint.varset())
 
 
 def test_the_music_box_by_the_definitions() -> None:

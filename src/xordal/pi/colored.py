@@ -6,7 +6,7 @@ graph is checked to be a minimal I-map, and the submodels that count are those i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, fsum
@@ -41,8 +41,15 @@ class ColoredIMap:
         return tuple(link for link in self.graph.links if link not in self.colored_links)
 
 
-def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = EXACT) -> ColoredIMap:
+def colored_imap(
+    oracle: EntropyOracle,
+    graph: ChordalGraph,
+    tolerance: float = EXACT,
+    names: Sequence[str] | None = None,
+) -> ColoredIMap:
     """Return the colored I-map of an exact joint and one of its minimal I-maps.
+
+    Errors call the variables by their names, where these are given.
 
     Raises
     ------
@@ -55,9 +62,8 @@ def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = 
         raise DataError(f"The graph is no I-map of this joint: it loses {excess:.3g} nats of dependence.")
     spare = next(removable_links(judge, graph), None)
     if spare is not None:
-        raise DataError(
-            f"The graph is no minimal I-map: the link of variables {spare[0]} and {spare[1]} can go."
-        )
+        x, y = spare if names is None else (names[v] for v in spare)
+        raise DataError(f"The graph is no minimal I-map: the link between {x} and {y} can go.")
     return color(judge, graph)
 
 

@@ -6,7 +6,6 @@ graph is checked to be a minimal I-map, and the submodels that count are those i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, fsum
 
@@ -37,15 +36,8 @@ class ColoredIMap:
         return tuple(link for link in self.graph.links if link not in self.colored_links)
 
 
-def colored_imap(
-    oracle: EntropyOracle,
-    graph: ChordalGraph,
-    tolerance: float = 1e-12,
-    names: Sequence[str] | None = None,
-) -> ColoredIMap:
+def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = 1e-12) -> ColoredIMap:
     """Return the colored I-map of an exact joint and one of its minimal I-maps.
-
-    Errors call the variables by their names, where these are given.
 
     Raises
     ------
@@ -58,8 +50,7 @@ def colored_imap(
         raise DataError(f"The graph is no I-map of this joint: it loses {excess:.3g} nats of dependence.")
     spare = removable_link(judge, graph)
     if spare is not None:
-        x, y = spare if names is None else (names[v] for v in spare)
-        raise DataError(f"The graph is no minimal I-map: the link between {x} and {y} can go.")
+        raise DataError(f"The graph is no minimal I-map: the link between {spare[0]} and {spare[1]} can go.")
     return color(judge, graph)
 
 

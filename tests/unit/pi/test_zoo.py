@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 from xordal import DataError
-from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.pi.colored import colored_imap
 from xordal.pi.independence import Independence
-from xordal.pi.joint import Joint
-from xordal.pi.zoo import Model, build, conditional_pi, embedded, epistasis, full_pi, parity, partial_pi
+from xordal.pi.zoo import build, conditional_pi, embedded, epistasis, full_pi, parity, partial_pi
 from xordal.pi.zoo.networks import Gates, _random_tree
 from xordal.types import members
 
@@ -181,15 +178,6 @@ def test_a_truth_that_cannot_be_checked_is_not_told() -> None:
     assert [s.kind for s in parity(variables=10).truth().submodels] == ["full"]
     with pytest.raises(DataError, match="The truth about 12 variables"):
         parity(variables=12).truth()
-
-
-def test_a_link_too_many_is_told_by_name() -> None:
-    joint = Joint.from_array(["lamp", "dog"], np.full((2, 2), 0.25))
-    graph = ChordalGraph.empty(2).add([(0, 1)])
-    with pytest.raises(DataError, match="the link between lamp and dog can go"):
-        Model(joint, graph).truth()
-    with pytest.raises(DataError, match="the link between 0 and 1 can go"):
-        colored_imap(joint.oracle(), graph)
 
 
 def test_the_truth_by_name() -> None:

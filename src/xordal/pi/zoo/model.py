@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from xordal.errors import DataError
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.pi.colored import MOST_SETS, ColoredIMap, colored_imap, largest_size
+from xordal.pi.colored import ColoredIMap, colored_imap
 from xordal.pi.joint import MOST_EXACT_STATES, Joint
 from xordal.types import LinkSet, Submodel, VarSet, members
+
+_MOST_LINKED = 11  # variables all linked with each other whose subsets can all be looked at in a second or so
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,15 +52,15 @@ class Model:
         Raises
         ------
         DataError
-            If a clique has too many variables to look at each of its subsets.
+            If the graph is no minimal I-map, or a clique has too many variables to look at each of its subsets.
         """
         largest = max(clique.bit_count() for clique in maximal_cliques(self.graph))
-        if largest_size(largest, MOST_SETS) < largest:
+        if largest > _MOST_LINKED:
             raise DataError(
                 f"The truth about {largest} variables that are all linked cannot be checked: they have too "
                 "many subsets. Use fewer variables."
             )
-        return colored_imap(self.joint.oracle(), self.graph, names=self.joint.variables)
+        return colored_imap(self.joint.oracle(), self.graph)
 
     def truth_by_name(self) -> dict[str, object]:
         """Return the truth as plain lists, numbers and strings, in the words of ``xordal learn --json``.

@@ -176,8 +176,8 @@ def test_what_is_not_refused_has_its_truth(strength: float) -> None:
 
 def test_a_truth_that_cannot_be_checked_is_not_told() -> None:
     assert [s.kind for s in parity(variables=10).truth().submodels] == ["full"]
-    with pytest.raises(DataError, match="The truth about 12 variables"):
-        parity(variables=12).truth()
+    with pytest.raises(DataError, match="The truth about 13 variables"):
+        parity(variables=13).truth()
 
 
 def test_the_truth_by_name() -> None:

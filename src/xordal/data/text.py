@@ -134,13 +134,20 @@ def _columns(text: _Text) -> list[Column]:
 
 
 def _by_arrow(text: _Text) -> list[Column]:
-    data = text.body.encode()
+    try:
+        data = text.body.encode()
+    except UnicodeEncodeError as error:  # half a character: the encoding given was not the file's
+        line = _line_count(text.text[: text.body_start] + text.body[: error.start]) + 1
+        raise DataError(
+            f"{text.label}, line {line}: half a character, so this is no text in the encoding used. Give the "
+            "file's own encoding, for example --encoding utf-16."
+        ) from None
     if not data.strip(b"\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
     places = [str(v) for v in range(len(text.names))]
     table = arrow_csv.read_csv(
         pa.BufferReader(data),
-        read_options=arrow_csv.ReadOptions(column_names=places, block_size=_BLOCK),
+        read_options=arrow_csv.ReadOptions(column_names=places, block_size=_BLOCK, use_threads=False),
         parse_options=arrow_csv.ParseOptions(
             delimiter=text.delimiter, newlines_in_values=b'"' in data, ignore_empty_lines=True
         ),

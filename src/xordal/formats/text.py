@@ -12,6 +12,7 @@ from xordal.statistics.chance import WEAK, weak_entries
 from xordal.types import Learned, LinkSet, Submodel, single_link_part
 
 _MOST_GROUPS = 20
+_MOST_LINKS = 12
 
 
 def shown(name: object) -> str:
@@ -100,7 +101,9 @@ def _missed(learned: Learned) -> list[str]:
     missed = len(learned.links) - len(single)
     if not missed:
         return []
-    found = links_text(learned.variables, single) if single else "nothing"
+    found = links_text(learned.variables, single[:_MOST_LINKS]) if single else "nothing"
+    if (more := len(single) - _MOST_LINKS) > 0:
+        found += f" and {counted(more, 'other link')}"
     return [
         "",
         f"A single-link search, as common learners do, would have missed {missed} of the "

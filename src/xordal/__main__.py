@@ -1,6 +1,6 @@
 """``python -m xordal`` is the ``xordal`` command."""
 
-from xordal.cli.app import main
+from xordal.cli.app import console
 
 if __name__ == "__main__":
-    main()
+    console()

@@ -22,7 +22,7 @@ class SettingsError(XordalError, ValueError):
     """A parameter out of its range, or two that contradict each other."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: object, known: Iterable[str]) -> str:
     """Return a hint naming the known word nearest to a mistyped one, or all of them.
 
     Examples
@@ -33,7 +33,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     'known are: music-box, table-1'
     """
     known = list(known)
-    close = get_close_matches(word, known, n=1)
+    close = get_close_matches(str(word), known, n=1)
     return f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
 
 

@@ -27,7 +27,7 @@ from xordal.model.network import DecomposableMarkovNetwork
 from xordal.search.constraints import Constraints, Limits
 from xordal.search.driver import Progress
 from xordal.statistics.criterion import Criterion
-from xordal.types import Learned, Trace
+from xordal.types import Learned, NamedSubmodel, Trace, named_submodel
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -63,6 +63,11 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         The network's graph, a ``networkx.Graph`` whose nodes are column names.
     trace_
         The learned link sets in order, with gain, degrees of freedom and graphs tested.
+    submodels_
+        The hidden groups (PI submodels) in column names, with partition, kind and total correlation.
+    colored_links_
+        The links between variables of a hidden group that look independent as a pair. Both are None with a
+        criterion that does not say what counts as independent.
     network_
         The :class:`~xordal.model.network.DecomposableMarkovNetwork`: graph and clique tables.
     learned_
@@ -78,6 +83,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     >>> search = MultiLinkSearch().fit(rows)
     >>> list(search.graph_.edges)
     [('x0', 'x1'), ('x0', 'x2'), ('x1', 'x2')]
+    >>> search.submodels_[0].partition
+    (('x0',), ('x1',), ('x2',))
     >>> bool(search.score(rows) > search.score([(0, 0, 1)]))
     True
     """
@@ -129,6 +136,11 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, prior_rows=self.smoothing)
         self.graph_: nx.Graph = to_networkx(self.learned_)
         self.trace_: Trace = self.learned_.trace
+        self.submodels_: tuple[NamedSubmodel, ...] | None = None
+        self.colored_links_: list[tuple[str, ...]] | None = None
+        if self.learned_.submodels is not None:
+            self.submodels_ = tuple(named_submodel(found, table.names) for found in self.learned_.submodels)
+            self.colored_links_ = [self.learned_.names(link) for link in self.learned_.colored_links or ()]
         self.categories_ = [_array(levels) for levels in table.levels]
         return self
 
@@ -142,8 +154,16 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return self.network_.log_prob(self.network_.encode(table.columns()))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the mean log probability of the rows, in nats: the mean log-likelihood."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        """Return the mean log probability of the rows, in nats: the mean log-likelihood.
+
+        Rows count as often as ``sample_weight`` says, or as the weights of a table that has them.
+        """
+        samples = self.score_samples(X)
+        if sample_weight is None and isinstance(X, CategoricalTable):
+            sample_weight = X.weights
+        weights = np.ones(len(samples)) if sample_weight is None else _shares(sample_weight, len(samples))
+        counts = weights > 0  # a row that does not count may well be impossible
+        return float(np.average(samples[counts], weights=weights[counts]))
 
     def summary(self) -> None:
         """Print what was learned, and what a single-link search would have missed."""
@@ -164,6 +184,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             )
         if isinstance(X, str | Path):
             raise DataError(f"A table is wanted here, not a file: read it with xordal.read_table({str(X)!r}).")
+        if isinstance(sample_weight, str):
+            raise DataError(f"sample_weight must hold one number a row, not a name ({sample_weight!r}).")
         table = read_table(X, weights=sample_weight) if reset else _as_given(X)
         # scikit-learn checks names and number of columns; its check of the values takes seconds on text.
         validate_data(self, _header(X, table), reset=reset, skip_check_array=True)
@@ -174,6 +196,16 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _shares(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return weights to average with, one for each row."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise DataError(f"There are {counted(n_rows, 'row')}, but sample_weight has the shape {weights.shape}.")
+    if not np.all(weights >= 0) or not np.all(np.isfinite(weights)) or not weights.any():
+        raise DataError("sample_weight must be zero or positive numbers, and not all zero.")
+    return weights
 
 
 def _header(X: Any, table: CategoricalTable) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from math import comb
+from numbers import Integral
 from time import perf_counter
 from typing import Literal, get_args
 
@@ -169,10 +170,16 @@ class _Plan:
         limits: Limits | None,
     ) -> _Plan:
         for name, value in (("max_links", max_links), ("max_variables", max_variables)):
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
                 raise SettingsError(f"{name} must be a whole number, not {value!r}.")
-        if criterion is not None and not hasattr(criterion, "judge"):
+        max_links, max_variables = (
+            value if value is None else int(value) for value in (max_links, max_variables)
+        )
+        if criterion is not None and (isinstance(criterion, type) or not hasattr(criterion, "judge")):
             raise SettingsError(f"criterion must be one such as EntropyDecrement(0.01), not {criterion!r}.")
+        for name, given, kind in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
+            if given is not None and not isinstance(given, kind):
+                raise SettingsError(f"{name} must be xordal.{kind.__name__}(...), not {given!r}.")
         if max_links is not None and max_variables is not None:
             raise SettingsError("Give max_links (k) or max_variables (m), not both.")
         if max_variables is not None and max_variables < 2:

@@ -6,7 +6,7 @@ Variables are numbered 0 .. N-1 in the order of the table's columns; names come 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 from typing import Literal, NewType
@@ -155,6 +155,17 @@ class Submodel:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSubmodel:
+    """A PI submodel in column names; see :class:`Submodel` for what the fields mean."""
+
+    variables: tuple[str, ...]
+    partition: tuple[tuple[str, ...], ...]
+    kind: Literal["full", "partial", "conditional"]
+    total_correlation: float
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRun:
     """What an engine returns: the trace, from which the graph follows, and the work it took.
 
@@ -211,6 +222,21 @@ class Learned:
         """Return the column names of some variables, given by their numbers or as a set."""
         numbers = members(variables) if isinstance(variables, int) else variables
         return tuple(self.variables[v] for v in numbers)
+
+
+def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:
+    """Return a PI submodel in the names of its variables."""
+
+    def named(variables: VarSet) -> tuple[str, ...]:
+        return tuple(names[v] for v in members(variables))
+
+    return NamedSubmodel(
+        named(submodel.variables),
+        tuple(named(block) for block in submodel.partition),
+        submodel.kind,
+        submodel.total_correlation,
+        named(submodel.context),
+    )
 
 
 def links_after(trace: Iterable[TraceEntry]) -> LinkSet:

@@ -6,12 +6,15 @@ the paper's Table 3 cuts them to four digits, its Table 4 comes from a random sa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from xordal import CategoricalTable, EntropyDecrement, Learned, learn
 from xordal.learning import EngineName
 from xordal.pi.zoo import music_box, table_1
-from xordal.types import ScheduleName, single_link_part
+from xordal.statistics.criterion import Evidence, Verdict
+from xordal.types import LinkSet, ScheduleName, VarSet, single_link_part
 
 ENGINES: list[EngineName] = ["fast", "reference"]
 
@@ -109,3 +112,24 @@ def test_looking_ahead_by_variables_finds_the_same_network() -> None:
     by_links = run(music_box().joint.exact_table(), 3, 0.004, "printed", "fast")
     by_variables = learn(music_box().joint.exact_table(), max_variables=3, criterion=EntropyDecrement(0.004))
     assert by_variables.links == by_links.links
+
+
+class Recording(EntropyDecrement):
+    """The paper's criterion, keeping what it was asked."""
+
+    def __init__(self, delta_h: float, seen: list[tuple[LinkSet, frozenset[tuple[VarSet, int]]]]) -> None:
+        super().__init__(delta_h)
+        object.__setattr__(self, "seen", seen)
+
+    def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
+        for found in batch:
+            self.seen.append((found.links, frozenset(found.change.items())))  # type: ignore[attr-defined]
+        return super().judge(batch)
+
+
+def test_most_candidates_of_table_4_are_scored_again_and_again() -> None:
+    seen: list[tuple[LinkSet, frozenset[tuple[VarSet, int]]]] = []
+    learn(music_box().joint.exact_table(), max_links=3, criterion=Recording(0.004, seen), schedule="printed")
+    assert len(seen) == 359
+    assert len({links for links, _ in seen}) == 116
+    assert len(set(seen)) == 158

@@ -206,3 +206,48 @@ def test_one_kind_of_frame_can_be_learned_from_and_another_scored() -> None:
     search = MultiLinkSearch().fit(BOX)
     assert search.score(pl.from_pandas(BOX)) == search.score(BOX)
     assert search.score(read_table(BOX)) == search.score(BOX)
+
+
+def test_hidden_groups_are_named() -> None:
+    search = MultiLinkSearch().fit(music_box().joint.exact_table())
+    assert search.submodels_ is not None
+    assert search.colored_links_ is not None
+    assert ("music_box", "dog", "John") in [group.variables for group in search.submodels_]
+    assert len(search.submodels_) == 5
+    assert len(search.colored_links_) == 10
+    assert ("light1", "dog") not in search.colored_links_
+
+
+def test_scores_count_rows_as_often_as_their_weights_say() -> None:
+    rows = [(0, 0), (0, 1), (1, 1)]
+    search = MultiLinkSearch().fit([*rows, (0, 0), (1, 1), (1, 1)])
+    named = MultiLinkSearch().fit(CategoricalTable.from_rows(["a", "b"], [*rows, (0, 0), (1, 1), (1, 1)]))
+    repeated = search.score([rows[0], rows[0], rows[2]])
+    assert search.score(rows, sample_weight=[2, 0, 1]) == pytest.approx(repeated)
+    weighted = CategoricalTable.from_rows(["a", "b"], rows, weights=[2, 0, 1])
+    assert named.score(weighted) == pytest.approx(repeated)
+    assert np.isfinite(search.score([(0, 0), (5, 5)], sample_weight=[1, 0]))
+    for wrong in ([-1, 1, 1], [np.nan, 1, 1], [0, 0, 0], [1, 1], "x0"):
+        with pytest.raises((DataError, ValueError)):
+            search.score(rows, sample_weight=wrong)
+    with pytest.raises(DataError, match="not a name"):
+        search.fit(rows, sample_weight="x0")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"constraints": [("a", "b")]},
+        {"limits": {"max_clique": 3}},
+        {"criterion": EntropyDecrement},
+        {"max_links": "3"},
+    ],
+)
+def test_settings_of_the_wrong_type_are_told(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError):
+        MultiLinkSearch(**wrong).fit([(0, 0), (1, 1)])
+
+
+def test_numpy_integers_are_whole_numbers() -> None:
+    one: Any = np.int64(1)
+    assert len(MultiLinkSearch(max_links=one).fit([(0, 0), (1, 1)] * 9).graph_.edges) == 1

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -56,9 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; a user's mistake is one message and exit code 1, wrong usage exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # a name the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show does not stop anything
     try:
         app(args=None if arguments is None else list(arguments), prog_name="xordal")
     except XordalError as error:
@@ -66,4 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2 if isinstance(error, SettingsError) else 1)
     except OSError as error:  # the output, since every file a command reads or writes is looked after
         typer.echo(f"Error: the output cannot be written ({error.strerror}).", err=True)
-        os._exit(1)  # Python would try to write the rest once more on its way out
+        sys.exit(1)
+
+
+def console() -> NoReturn:
+    """Run the command line as a process of its own.
+
+    It ends at once when its output is written: Arrow's threads, taken down with the interpreter, were seen
+    to abort a process that had done its work.
+    """
+    code = 1
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        code = code or 1
+    os._exit(code)

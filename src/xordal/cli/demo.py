@@ -11,16 +11,6 @@ if TYPE_CHECKING:
 
     from xordal.data.table import CategoricalTable
 
-PAPER_TABLE_4 = (  # graphs tested and entropy decrement, from the paper's sample of 2000 cases
-    (28, 0.0822),
-    (55, 0.0069),
-    (432, 0.6109),
-    (708, 0.1922),
-    (939, 0.0146),
-    (1149, 0.4802),
-    (2327, 0.6895),
-)
-
 STORY = """\
 Three balls are drawn; 20, 60 and 50 % of them are white. A music box plays when an odd number is white.
 A dog barks when two lights are both on or both off. John complains when it is too quiet or too noisy:
@@ -50,6 +40,7 @@ def demo(
     from xordal.errors import counted
     from xordal.learning import learn
     from xordal.pi.zoo import music_box
+    from xordal.report.paper.printed import TABLE_4
     from xordal.statistics.criterion import EntropyDecrement
 
     joint = music_box().joint
@@ -63,8 +54,8 @@ def demo(
         _head(console, "Up to three links at a time (the paper's Table 4)")
         columns = [screen.STEP, screen.LOOKAHEAD, screen.GAIN, screen.GRAPHS_TESTED]
         if rows is None:
-            columns[3:3] = [screen.Column("paper's", lambda step, entry: f"{PAPER_TABLE_4[step - 1][1]}")]
-            columns.append(screen.Column("paper's", lambda step, entry: f"{PAPER_TABLE_4[step - 1][0]:,}"))
+            columns[3:3] = [screen.Column("paper's", lambda step, entry: TABLE_4[step - 1].decrement)]
+            columns.append(screen.Column("paper's", lambda step, entry: f"{TABLE_4[step - 1].graphs_tested:,}"))
         else:
             columns.insert(3, screen.chance(table.n_rows))
         trace = screen.TraceTable(console, table.names, columns)

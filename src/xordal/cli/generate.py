@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
-def generate(
+def generate(  # noqa: PLR0913 - one parameter per option
     model: Annotated[
         str | None, typer.Argument(help="A model such as music-box or parity; --list shows them all.")
     ] = None,
+    *,
     rows: Annotated[
         int | None,
         typer.Option("-n", "--rows", min=1, show_default="2000", help="Random rows to draw."),
@@ -19,7 +22,7 @@ def generate(
     exact: Annotated[
         bool, typer.Option("--exact", help="Write the smallest table in exact proportions instead.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random rows.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, show_default="0", help="Seed of the random rows.")] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Option(
@@ -27,7 +30,12 @@ def generate(
         ),
     ] = None,
     to: Annotated[
-        Path | None, typer.Option("-o", "--output", help="CSV file to write; standard output if not given.")
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="CSV file to write; - or none: standard output."),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the model's links and hidden groups to this file as JSON."),
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the models and their parameters.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing about the file written.")] = False,
@@ -36,36 +44,77 @@ def generate(
 
     Examples: xordal generate music-box -n 2000 -o box.csv; xordal generate parity -p variables=5 -p noise=0.1
     """
-    from xordal.cli.screen import notes
-    from xordal.data.write import csv_text, write_text
+    from xordal.data.write import csv_pieces
     from xordal.errors import counted
+    from xordal.formats.json import truth_to_json
     from xordal.pi.zoo import FAMILIES, build
 
     if show_list:
+        if model is not None:
+            raise typer.BadParameter(f"--list shows all models; leave {model!r} out.")
         _print_list()
         return
     if model is None:
         raise typer.BadParameter(f"name a model: {', '.join(FAMILIES)}.")
-    if exact and rows is not None:
-        raise typer.BadParameter("--exact writes the smallest exact table; leave -n out.")
-    joint = build(model, _named(parameters or [])).joint
-    drawn = list(joint.exact_rows() if exact else joint.sample_rows(rows or 2000, seed))
-    text = csv_text(joint.variables, drawn)
-    if to is None:
-        typer.echo(text, nl=False)
-        return
-    write_text(to, text)
+    if exact and (rows is not None or seed is not None):
+        raise typer.BadParameter("--exact writes the smallest exact table; leave -n and --seed out.")
+    _check_files(to, truth)
+    built = build(model, _named(parameters or []))
+    joint, n_rows = built.joint, 2000 if rows is None else rows
+    drawn = list(joint.exact_rows()) if exact else joint.sample_rows(n_rows, seed or 0)
+    known = None if truth is None else json.dumps(truth_to_json(built), indent=2)
+    _write(to, csv_pieces(joint.variables, drawn))
+    if known is not None:
+        _write(truth, [f"{known}\n"])
     if not quiet:
-        kind = "in exact proportions" if exact else f"at random, seed {seed}"
-        notes().print(f"Wrote {counted(len(drawn), 'row')} {kind} to {to}")
+        kind = "in exact proportions" if exact else f"at random, seed {seed or 0},"
+        _tell(f"{counted(len(drawn) if isinstance(drawn, list) else n_rows, 'row')} {kind}", to)
+        _tell("the truth", truth)
+
+
+def _check_files(to: str | None, truth: str | None) -> None:
+    """Refuse names that are none, and two outputs into one place."""
+    from xordal.data.write import is_standard_output
+
+    for option, file in (("-o", to), ("--truth", truth)):
+        if file == "":
+            raise typer.BadParameter(f"{option} needs the name of a file.")
+    if truth is None:
+        return
+    rows_to = "-" if to is None else to
+    both_shown = is_standard_output(rows_to) and is_standard_output(truth)
+    if both_shown or Path(rows_to).resolve() == Path(truth).resolve():
+        raise typer.BadParameter("the rows and the truth cannot go to one place; name two files.")
+
+
+def _write(file: str | None, pieces: Iterable[str]) -> None:
+    """Write to a file, or to standard output as it comes."""
+    from xordal.data.write import is_standard_output, write_pieces
+
+    if file is not None and not is_standard_output(file):
+        write_pieces(file, pieces)
+        return
+    for piece in pieces:
+        typer.echo(piece, nl=False)
+
+
+def _tell(what: str, file: str | None) -> None:
+    """Say what a file got, if it is one."""
+    from xordal.cli.screen import notes
+    from xordal.data.write import is_standard_output
+
+    if file is not None and not is_standard_output(file):
+        notes().print(f"Wrote {what} to {file}")
 
 
 def _named(parameters: list[str]) -> dict[str, str]:
-    named = {}
+    named: dict[str, str] = {}
     for parameter in parameters:
         name, equals, value = parameter.partition("=")
         if not equals:
             raise typer.BadParameter(f"a parameter is NAME=VALUE, not {parameter!r}.")
+        if name in named:
+            raise typer.BadParameter(f"the parameter {name!r} is given more than once.")
         named[name] = value
     return named
 

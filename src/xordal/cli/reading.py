@@ -127,7 +127,10 @@ def names_in(texts: Iterable[str] | None) -> list[str] | None:
 
     if not texts:
         return None
-    return [name.strip() for record in csv.reader(texts, skipinitialspace=True) for name in record]
+    try:
+        return [name.strip() for record in csv.reader(texts, skipinitialspace=True) for name in record]
+    except csv.Error as error:
+        raise typer.BadParameter(f"column names are separated by commas, on one line ({error}).") from None
 
 
 def label_of(source: str) -> str:
@@ -169,12 +172,12 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         table = read(source, how, judge, told.append)
+    if table.n_rows < 2:
+        raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
     for message in (*(str(warning.message) for warning in caught), *told):
         screen.notes().print(shown(f"Note: {message}"), soft_wrap=True)
     if table.n_variables < 2:
         raise DataError(f"Only one column is left, {table.names[0]!r}. A network needs at least two.")
-    if table.n_rows < 2:
-        raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
     return table
 
 

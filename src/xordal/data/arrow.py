@@ -36,7 +36,7 @@ def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = 
         _refuse_infinity(name, array)
         array = _encoded(array)
     codes = _codes(array.indices)
-    return from_distinct(name, _values(array.dictionary), codes, is_declared or array.type.ordered)
+    return from_distinct(name, _values(name, array.dictionary), codes, is_declared or array.type.ordered)
 
 
 def _codes(indices: pa.Array) -> NDArray[np.int32]:
@@ -70,9 +70,13 @@ def _refuse_infinity(name: str, array: pa.Array) -> None:
         )
 
 
-def _values(dictionary: pa.Array) -> list[Hashable]:
+def _values(name: str, dictionary: pa.Array) -> list[Hashable]:
     try:
         values: list[Hashable] = dictionary.to_pylist()
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"Column {name!r} holds bytes that are no UTF-8 text ({error.object!r}). Write it anew as text."
+        ) from None
     except ValueError:  # nanoseconds that Python's own datetime cannot hold
         values = dictionary.cast(pa.string()).to_pylist()
     return values

@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -65,6 +66,8 @@ class TextFormat:
             raise SettingsError(
                 f"The delimiter must be one plain character such as ',' ';' or a tab, not {self.delimiter!r}."
             )
+        if isinstance(self.missing, str):
+            raise SettingsError(f"missing must be a list of tokens such as ['NA'], not {self.missing!r}.")
         if self.encoding is not None:
             try:
                 is_text = codecs.lookup(self.encoding)._is_text_encoding
@@ -89,7 +92,7 @@ def decode(data: bytes, encoding: str | None, label: str) -> str:
         known = "UTF-8" if encoding.startswith("utf-8") else encoding
         raise DataError(
             f"{label}: {place} not {known} text. Save the file as UTF-8, or give its encoding, for example "
-            "--encoding latin-1 (in Python: encoding='latin-1')."
+            "--encoding latin-1 (in Python: text=TextFormat(encoding='latin-1'))."
         ) from None
     return text
 
@@ -97,9 +100,13 @@ def decode(data: bytes, encoding: str | None, label: str) -> str:
 def records(text: str, delimiter: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Yield each record that is not blank with the number of the line it ends on; csv.Error if malformed."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
-    for record in reader:
-        if record:
-            yield reader.line_num, record
+    usual = csv.field_size_limit(sys.maxsize)  # a long value is no malformed one
+    try:
+        for record in reader:
+            if record:
+                yield reader.line_num, record
+    finally:
+        csv.field_size_limit(usual)
 
 
 def find_delimiter(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Integral
 from typing import Literal, get_args
 
 import numpy as np
@@ -38,8 +39,8 @@ class Bins:
     by: BinBy = "quantile"
 
     def __post_init__(self) -> None:
-        if self.number < 2:
-            raise SettingsError(f"There must be at least 2 bins, not {self.number}.")
+        if not isinstance(self.number, Integral) or self.number < 2:
+            raise SettingsError(f"There must be a whole number of at least 2 bins, not {self.number!r}.")
         if self.by not in get_args(BinBy):
             raise SettingsError(f"Unknown way to bin {self.by!r}; {nearest(self.by, get_args(BinBy))}")
 

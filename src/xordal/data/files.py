@@ -15,8 +15,8 @@ _NOT_A_TABLE = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"%PDF": "a PDF document",
-    b"ARROW1": "an Arrow IPC (Feather) file",
-    b"BZh": "compressed with bzip2",
+    b"ARROW1\0\0": "an Arrow IPC (Feather) file",
+    b"BZh91AY": "compressed with bzip2",
     b"\xfd7zXZ": "compressed with xz",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
     b"SQLite format 3": "an SQLite database",
@@ -38,7 +38,7 @@ def file_columns(path: str | Path, form: TextFormat) -> tuple[list[Column], Wher
     for start, kind in _NOT_A_TABLE.items():
         if data.startswith(start):
             raise DataError(f"{label} is {kind}. Save the table as CSV or Parquet.")
-    if data.startswith(b"PAR1"):
+    if data.startswith(b"PAR1") and data[4:5] not in (b",", b";", b"\t", b"|"):  # not a column of that name
         from xordal.data.parquet import parquet_columns
 
         return parquet_columns(data, label), lambda row, name: f"{label}, row {row + 1}, column {name!r}"
@@ -49,7 +49,11 @@ def file_columns(path: str | Path, form: TextFormat) -> tuple[list[Column], Wher
 
 def _bytes(path: str | Path) -> bytes:
     if str(path) == "-":
+        if sys.stdin is None:
+            raise DataError("Standard input is closed. Name a file, or pipe a table in.")
         return sys.stdin.buffer.read()
+    if not str(path):
+        raise DataError("The name of the file is empty. Name a CSV or Parquet file, or - for standard input.")
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:

@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,12 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_policy(self.missing)
-        if self.merge_rare < 0:
-            raise SettingsError(f"merge_rare must be a number of rows, not {self.merge_rare}.")
+        if not isinstance(self.merge_rare, Integral) or self.merge_rare < 0:
+            raise SettingsError(f"merge_rare must be a number of rows, not {self.merge_rare!r}.")
+        if self.bins is not None and not isinstance(self.bins, Bins):
+            raise SettingsError(f"bins must be a whole number or Bins(4, by='quantile'), not {self.bins!r}.")
+        if not isinstance(self.text, TextFormat):
+            raise SettingsError(f"text must be a TextFormat(...), not {self.text!r}.")
 
 
 def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each with a default
@@ -102,8 +107,8 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     """
     if any(isinstance(names, str) for names in (columns, exclude, categorical)):
         raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
-    bins = Bins(bins) if isinstance(bins, int) else bins
-    how = Reading(columns, exclude, weights, missing, bins, merge_rare, categorical, text or TextFormat())
+    cut = Bins(int(bins)) if isinstance(bins, Integral | int) else bins
+    how = Reading(columns, exclude, weights, missing, cut, merge_rare, categorical, text or TextFormat())
     return read(source, how, _warn)
 
 
@@ -134,7 +139,8 @@ def read(
         chosen = [c if c.name in declared else _cut(c, how.bins, weights) for c in chosen]
     if how.merge_rare:
         chosen = [merged(column, how.merge_rare, weights) for column in chosen]
-    left_out = set(judge(suspects([column for column in chosen if column.name not in declared])))
+    judged = [column for column in chosen if column.name not in declared]
+    left_out = set(judge(suspects(judged, weights)))
     chosen = select(chosen, exclude=left_out) if left_out else chosen
     return CategoricalTable.complete([as_level(column) for column in chosen], weights)
 
@@ -182,5 +188,5 @@ def _rows(
 
 
 def _cut(column: Column, bins: Bins, weights: NDArray[np.int64] | None) -> Column:
-    found = suspect(column)
+    found = suspect(column, weights)
     return binned(column, bins, weights) if found is not None and found.kind == "continuous" else column

@@ -16,6 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from xordal.data.column import Column
 from xordal.data.levels import as_numbers
 
@@ -38,8 +41,8 @@ class Suspect:
     message: str
 
 
-def suspect(column: Column) -> Suspect | None:
-    """Return what is odd about a column, or None.
+def suspect(column: Column, weights: NDArray[np.int64] | None = None) -> Suspect | None:
+    """Return what is odd about a column, or None; a weighted row counts as often as its weight says.
 
     Examples
     --------
@@ -51,7 +54,8 @@ def suspect(column: Column) -> Suspect | None:
     >>> suspect(from_values("day", [n % 31 for n in range(400)])) is None
     True
     """
-    n_levels, n_rows = len(column.levels), int((~column.is_missing).sum())
+    present = ~column.is_missing
+    n_levels, n_rows = len(column.levels), int(present.sum() if weights is None else weights[present].sum())
     numbers = as_numbers(column.levels)
     if numbers is not None and _is_counts(column.name, numbers):
         told = f"Column {column.name!r} looks like counts of rows. "
@@ -70,16 +74,19 @@ def suspect(column: Column) -> Suspect | None:
     return None
 
 
-def suspects(columns: Sequence[Column]) -> list[Suspect]:
+def suspects(columns: Sequence[Column], weights: NDArray[np.int64] | None = None) -> list[Suspect]:
     """Return the suspect columns, in the order of the table."""
-    return [found for column in columns if (found := suspect(column)) is not None]
+    return [found for column in columns if (found := suspect(column, weights)) is not None]
 
 
 _BIN = (
     "Cut it into bins with --bins 4 --bin-by quantile (or width) (in Python: bins=Bins(4, by='quantile')), "
     "or take it as it is with --categorical."
 )
-_MERGE = "Chance alone links such columns: merge rare levels (--merge-rare 20), or leave it out (--exclude)."
+_MERGE = (
+    "Chance alone links such columns: merge rare levels (--merge-rare 20; in Python merge_rare=20), or leave "
+    "it out (--exclude; exclude=[...])."
+)
 
 
 def _weigh(name: str) -> str:

@@ -124,11 +124,23 @@ def _check_names(label: str, names: list[str]) -> None:
 def _columns(text: _Text) -> list[Column]:
     if not text.body.strip("\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
+    _refuse_half_characters(text)
     # An odd number of quotes may be a quotation without end, which Arrow would read up to the end of the file.
     has_odd_quotes = text.text.count('"') % 2 == 1
     if len(text.text) < _LARGE or has_odd_quotes:
         return _by_python(text, strict=has_odd_quotes)
     return _by_arrow(text) or _by_python(text, strict=False)
+
+
+def _refuse_half_characters(text: _Text) -> None:
+    try:
+        text.body.encode()
+    except UnicodeEncodeError as error:  # the encoding given was not the file's
+        line = _line_count(text.text[: text.body_start] + text.body[: error.start]) + 1
+        raise DataError(
+            f"{text.label}, line {line}: half a character, so this is no text in the encoding used. Give the "
+            "file's own encoding, for example --encoding utf-16."
+        ) from None
 
 
 def _by_arrow(text: _Text) -> list[Column] | None:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Sequence
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from xordal.errors import DataError
+
+_ROWS_AT_A_TIME = 50_000
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -19,34 +26,80 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     >>> csv_text(["a", "b"], [(0, 1), (1, 0)])
     'a,b\n0,1\n1,0\n'
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
-    return text.getvalue()
+    return "".join(csv_pieces(names, rows))
+
+
+def csv_pieces(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Yield a table as comma-separated text piece by piece, so that a long one need not fit into memory."""
+    rows = iter(rows)
+    piece: list[Sequence[object]] = [names]
+    while piece:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(piece)
+        yield text.getvalue()
+        piece = list(islice(rows, _ROWS_AT_A_TIME))
+
+
+def is_standard_output(path: str | Path) -> bool:
+    """Whether a path names this process's standard output, by a dash or as a device.
+
+    Examples
+    --------
+    >>> is_standard_output("-"), is_standard_output("/dev/stdout"), is_standard_output("out.csv")
+    (True, True, False)
+    """
+    return str(path) == "-" or _descriptor(path) == 1
 
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file in UTF-8, whole or not at all.
 
-    What is no regular file (a pipe, a device) is written to directly.
+    What is no regular file (a pipe, a device) is written to directly; ``/dev/stdout`` and the like are what the
+    process already holds open, never replaced or cut. The permissions of an existing file are kept.
 
     Raises
     ------
     DataError
         If the file cannot be written; an existing file is left as it was.
     """
-    path = Path(path)
+    write_pieces(path, [text])
+
+
+def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
+    """Write a text file given piece by piece, as :func:`write_text` does."""
     try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8", newline="")
-            return
-        path = path.resolve()  # a link stays a link: what it points to is replaced
-        aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            aside.write_text(text, encoding="utf-8", newline="")
-            aside.replace(path)
-        finally:
-            aside.unlink(missing_ok=True)
+        if (descriptor := _descriptor(path)) is not None:
+            _write_to(os.dup(descriptor), pieces)
+        elif Path(path).exists() and not Path(path).is_file():
+            _write_to(os.open(path, os.O_WRONLY), pieces)
+        else:
+            _replace(Path(path).resolve(), pieces)  # a link stays a link: what it points to is replaced
     except OSError as error:
         raise DataError(f"Cannot write {str(path)!r}: {error.strerror}.") from None
+
+
+def _descriptor(path: str | Path) -> int | None:
+    """Return the number of the open file a path under /dev or /proc stands for."""
+    numbered = _DESCRIPTOR.fullmatch(str(path))
+    return int(numbered[1]) if numbered else _STANDARD.get(str(path))
+
+
+def _replace(path: Path, pieces: Iterable[str]) -> None:
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        if path.exists():
+            os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
+        _write_to(descriptor, pieces, sync=True)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _write_to(descriptor: int, pieces: Iterable[str], *, sync: bool = False) -> None:
+    """Write to an open file and close it; with ``sync`` the disk has it all before anything is renamed."""
+    with open(descriptor, "w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)
+        if sync:
+            file.flush()
+            os.fsync(descriptor)

@@ -5,7 +5,8 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 
 from __future__ import annotations
 
-from xordal.types import Learned, LinkSet, Submodel, TraceEntry
+from xordal.pi.zoo.model import Model
+from xordal.types import Learned, LinkSet, Submodel, TraceEntry, named_submodel
 
 Json = dict[str, object]
 
@@ -23,7 +24,7 @@ def to_json(learned: Learned) -> Json:
     run = learned.run
     return {
         "variables": list(learned.variables),
-        "links": _named(learned, learned.links),
+        "links": _named(learned.variables, learned.links),
         **_groups(learned),
         "cliques": [list(learned.names(clique)) for clique in learned.cliques],
         "trace": [_entry(learned, entry) for entry in learned.trace],
@@ -37,8 +38,26 @@ def to_json(learned: Learned) -> Json:
     }
 
 
-def _named(learned: Learned, links: LinkSet) -> list[list[str]]:
-    return [list(learned.names(link)) for link in links]
+def truth_to_json(model: Model) -> Json:
+    """Return what is true of a model of the zoo, in the words of :func:`to_json`.
+
+    Examples
+    --------
+    >>> from xordal.pi.zoo import parity
+    >>> truth_to_json(parity(variables=3))["links"]
+    [['x1', 'x2'], ['x1', 'y'], ['x2', 'y']]
+    """
+    names, truth = model.joint.variables, model.truth()
+    return {
+        "variables": list(names),
+        "links": _named(names, model.graph.links),
+        "colored_links": _named(names, truth.colored_links),
+        "submodels": [_submodel(submodel, names) for submodel in truth.submodels],
+    }
+
+
+def _named(names: tuple[str, ...], links: LinkSet) -> list[list[str]]:
+    return [[names[u], names[v]] for u, v in links]
 
 
 def _groups(learned: Learned) -> Json:
@@ -46,20 +65,20 @@ def _groups(learned: Learned) -> Json:
         return {}
     bound = {} if learned.submodels_up_to is None else {"submodels_up_to": learned.submodels_up_to}
     return {
-        "colored_links": _named(learned, learned.colored_links),
-        "submodels": [_submodel(learned, submodel) for submodel in learned.submodels],
+        "colored_links": _named(learned.variables, learned.colored_links),
+        "submodels": [_submodel(submodel, learned.variables) for submodel in learned.submodels],
         **bound,
     }
 
 
-def _submodel(learned: Learned, submodel: Submodel) -> Json:
-    context = {"context": list(learned.names(submodel.context))} if submodel.context else {}
+def _submodel(submodel: Submodel, names: tuple[str, ...]) -> Json:
+    named = named_submodel(submodel, names)
     return {
-        "variables": list(learned.names(submodel.variables)),
-        "partition": [list(learned.names(block)) for block in submodel.partition],
-        "kind": submodel.kind,
-        **context,
-        "total_correlation": submodel.total_correlation,
+        "variables": list(named.variables),
+        "partition": [list(block) for block in named.partition],
+        "kind": named.kind,
+        **({"context": list(named.context)} if named.context else {}),
+        "total_correlation": named.total_correlation,
     }
 
 
@@ -70,8 +89,8 @@ def _entry(learned: Learned, entry: TraceEntry) -> Json:
     return {
         "action": entry.action,
         "lookahead": entry.lookahead,
-        "links": _named(learned, entry.links),
-        **({"fill_in": _named(learned, entry.fill_in)} if entry.fill_in else {}),
+        "links": _named(learned.variables, entry.links),
+        **({"fill_in": _named(learned.variables, entry.fill_in)} if entry.fill_in else {}),
         "gain": entry.gain,
         "dof": entry.dof,
         **significance,

@@ -12,6 +12,7 @@ from xordal.statistics.chance import WEAK, weak_entries
 from xordal.types import Learned, LinkSet, Submodel, single_link_part
 
 _MOST_GROUPS = 20
+_MOST_LINKS = 12
 
 
 def shown(name: object) -> str:
@@ -49,11 +50,11 @@ def weakness(learned: Learned) -> str | None:
     weak = weak_entries(learned.trace, learned.n_rows)
     if not weak:
         return None
-    of_all = f"{len(weak)} of {counted(len(learned.trace), 'step')}"
+    steps = f"{len(weak)} of {counted(len(learned.trace), 'step')} {'gains' if len(weak) == 1 else 'gain'}"
     return (
-        f"{of_all} gain less than {WEAK:g} times what chance gives on average with "
-        f"{counted(learned.n_rows, 'row')}: they may well be false, and what is built on them too. "
-        f"A threshold of {_round_up(max(entry.gain for entry in weak))} nats (--delta-h) leaves them out."
+        f"{steps} less than {WEAK:g} times what chance gives on average with {counted(learned.n_rows, 'row')}: "
+        "this may well be chance, and what is built on it too. "
+        f"A threshold of {_round_up(max(entry.gain for entry in weak))} nats (--delta-h) leaves it out."
     )
 
 
@@ -100,7 +101,9 @@ def _missed(learned: Learned) -> list[str]:
     missed = len(learned.links) - len(single)
     if not missed:
         return []
-    found = links_text(learned.variables, single) if single else "nothing"
+    found = links_text(learned.variables, single[:_MOST_LINKS]) if single else "nothing"
+    if (more := len(single) - _MOST_LINKS) > 0:
+        found += f" and {counted(more, 'other link')}"
     return [
         "",
         f"A single-link search, as common learners do, would have missed {missed} of the "

@@ -6,8 +6,11 @@ graph is checked to be a minimal I-map, and the submodels that count are those i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb, fsum
+from typing import Any
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.errors import DataError
@@ -38,8 +41,15 @@ class ColoredIMap:
         return tuple(link for link in self.graph.links if link not in self.colored_links)
 
 
-def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = EXACT) -> ColoredIMap:
+def colored_imap(
+    oracle: EntropyOracle,
+    graph: ChordalGraph,
+    tolerance: float = EXACT,
+    names: Sequence[str] | None = None,
+) -> ColoredIMap:
     """Return the colored I-map of an exact joint and one of its minimal I-maps.
+
+    Errors call the variables by their names, where these are given.
 
     Raises
     ------
@@ -50,11 +60,10 @@ def colored_imap(oracle: EntropyOracle, graph: ChordalGraph, tolerance: float = 
     excess = excess_entropy(oracle, graph)
     if excess > tolerance * max(1, graph.n_vertices):  # the rounding of as many terms
         raise DataError(f"The graph is no I-map of this joint: it loses {excess:.3g} nats of dependence.")
-    spare = removable_link(judge, graph)
+    spare = next(removable_links(judge, graph), None)
     if spare is not None:
-        raise DataError(
-            f"The graph is no minimal I-map: the link of variables {spare[0]} and {spare[1]} can go."
-        )
+        x, y = spare if names is None else (names[v] for v in spare)
+        raise DataError(f"The graph is no minimal I-map: the link between {x} and {y} can go.")
     return color(judge, graph)
 
 
@@ -105,8 +114,23 @@ def excess_entropy(oracle: EntropyOracle, graph: ChordalGraph) -> float:
     return fsum([*(sign * h for sign, h in zip(terms.values(), parts, strict=True)), -joint])
 
 
-def removable_link(judge: Independence, graph: ChordalGraph) -> Link | None:
-    """Return a link that can go with the graph staying chordal and an I-map, if there is one.
+def minimal_imap(
+    judge: Independence, n_variables: int, order: Callable[[Link], Any] = lambda link: link
+) -> ChordalGraph:
+    """Return a minimal chordal I-map: links are taken from the complete graph while one can go.
+
+    Of the links that can go, the first in the given order goes. A strictly positive joint whose pairwise Markov
+    graph is chordal has that graph as its only result; a deterministic joint has several, of different sizes.
+    """
+    graph = ChordalGraph.empty(n_variables).add(combinations(range(n_variables), 2))
+    while (spare := min(removable_links(judge, graph), key=order, default=None)) is not None:
+        kept = [link for link in graph.links if link != spare]
+        graph = ChordalGraph.empty(n_variables).add(kept)
+    return graph
+
+
+def removable_links(judge: Independence, graph: ChordalGraph) -> Iterator[Link]:
+    """Yield the links that can go, each alone, with the graph staying chordal and an I-map.
 
     A link can go alone exactly when one maximal clique holds it, and loses nothing when its ends are
     independent given the rest of that clique.
@@ -116,5 +140,4 @@ def removable_link(judge: Independence, graph: ChordalGraph) -> Link | None:
         ends = 1 << x | 1 << y
         holding = [clique for clique in cliques if clique & ends == ends]
         if len(holding) == 1 and judge.is_independent(1 << x, 1 << y, holding[0] & ~ends):
-            return (x, y)
-    return None
+            yield (x, y)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
+from numbers import Integral, Real
 
 from xordal.errors import SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph, linked
@@ -38,7 +39,10 @@ class Constraints:
 
     def __post_init__(self) -> None:
         for name in ("required", "forbidden"):
-            object.__setattr__(self, name, tuple(_pair(link, name) for link in getattr(self, name)))
+            links = getattr(self, name)
+            if not isinstance(links, Iterable) or isinstance(links, str):
+                raise SettingsError(f"{name} must be a list of pairs of column names, not {links!r}.")
+            object.__setattr__(self, name, tuple(_pair(link, name) for link in links))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,11 @@ class Limits:
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        if self.max_clique is not None and self.max_clique < 2:
-            raise SettingsError(f"max_clique must be at least 2, not {self.max_clique}.")
-        if self.time_limit is not None and not 0 < self.time_limit < inf:
-            raise SettingsError(f"time_limit must be a positive number of seconds, not {self.time_limit}.")
+        clique, time = self.max_clique, self.time_limit
+        if clique is not None and (not isinstance(clique, Integral) or clique < 2):
+            raise SettingsError(f"max_clique must be a whole number of at least 2, not {clique!r}.")
+        if time is not None and (not isinstance(time, Real) or not 0 < time < inf):
+            raise SettingsError(f"time_limit must be a positive number of seconds, not {time!r}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,8 @@ class Search:
         position: Position | None = self._schedule.start
         try:
             self._add_required()
-            while position is not None:
+            # With fewer missing links than the lookahead there is no link set to test, at this stage or later.
+            while position is not None and position.i <= max(1, self.graph.n_missing):
                 modified = self._lookahead(position.i)
                 position = self._schedule.after(position, modified)
         except _TimeUp:

@@ -89,6 +89,46 @@ def test_list_names_every_model(tmp_path: Path) -> None:
     assert [line.split()[0] for line in listed.splitlines() if line[0] != " "] == list(FAMILIES)
 
 
+def test_generate_writes_the_truth(tmp_path: Path) -> None:
+    done = run("generate", "music-box", "-n", "5", "-o", "box.csv", "--truth", "truth.json", cwd=tmp_path)
+    assert done.stderr == "Wrote 5 rows at random, seed 0, to box.csv\nWrote the truth to truth.json\n"
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    assert list(truth) == ["variables", "links", "colored_links", "submodels"]
+    assert (len(truth["links"]), len(truth["colored_links"]), len(truth["submodels"])) == (12, 10, 5)
+    sets = {frozenset(submodel["variables"]) for submodel in truth["submodels"]}
+    assert frozenset({"music_box", "dog", "John"}) in sets
+    shown = run("generate", "music-box", "-n", "5", "-o", "box.csv", "--truth", "-", "-q", cwd=tmp_path)
+    assert json.loads(shown.stdout) == truth
+
+
+def test_a_truth_that_cannot_be_told_writes_nothing(tmp_path: Path) -> None:
+    done = run(
+        "generate", "parity", "-p", "variables=14", "-o", "p.csv", "--truth", "t.json", cwd=tmp_path, code=1
+    )
+    assert "cannot be checked" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_generate_to_standard_output_by_name(tmp_path: Path, name: str) -> None:
+    log = tmp_path / "log"
+    log.write_text("before\n")
+    with log.open("a") as output:
+        command = [*XORDAL, "generate", "table-1", "--exact", "-o", name]
+        done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, cwd=tmp_path, check=True)
+    assert done.stderr == b""
+    assert log.read_text().startswith("before\nd,a,b,c\n")
+    assert len(log.read_text().splitlines()) == 102
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_reader_that_stops_is_no_failure_worth_a_word(tmp_path: Path) -> None:
+    command = f"{' '.join(XORDAL)} generate music-box -n 300000 | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stdout.startswith("ball1,")
+    assert done.stderr == ""
+
+
 def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
     text = run("demo", cwd=tmp_path).stdout
     for told in ("3,583 graphs", "ball3 - music_box, light1 - dog", "0.69314718", "xordal learn box.csv"):
@@ -131,7 +171,17 @@ def test_reproduce_as_json(tmp_path: Path) -> None:
         (["generate", "musicbox"], 2, "did you mean 'music-box'?"),
         (["generate"], 2, "name a model"),
         (["generate", "table-1", "--exact", "-n", "5"], 2, "--exact writes"),
+        (["generate", "table-1", "--exact", "--seed", "5"], 2, "--exact writes"),
         (["generate", "table-1", "-n", "0"], 2, "-n"),
+        (["generate", "table-1", "-n", "999999999"], 2, "from 0 to 50,000,000"),
+        (["generate", "table-1", "-o", ""], 2, "-o needs the name of a file"),
+        (["generate", "table-1", "--truth", ""], 2, "--truth needs the name of a file"),
+        (["generate", "table-1", "--truth", "-"], 2, "cannot go to one place"),
+        (["generate", "table-1", "-o", "x.csv", "--truth", "./x.csv"], 2, "cannot go to one place"),
+        (["generate", "table-1", "--list"], 2, "leave 'table-1' out"),
+        (["generate", "parity", "-p", "variables=5", "-p", "variables=6"], 2, "'variables' is given more"),
+        (["generate", "parity", "-p", "variables=20000"], 2, "at most 1,048,576 states"),
+        (["generate", "full-pi", "-p", "seed=-1"], 2, "seed must be zero or positive"),
         (["generate", "table-1", "-o", "no/such/folder.csv"], 1, "Cannot write"),
         (["reproduce", "-o", "good.csv"], 1, "'good.csv' is a file; -o names a folder"),
         (["reproduce", "-o", "good.csv/paper"], 1, "Cannot make the folder 'good.csv/paper'"),

@@ -18,10 +18,10 @@ HALF = Fraction(1, 2)
 
 def test_margins_and_conditions() -> None:
     joint = table_1().joint
-    assert joint.marginal("dc").probabilities.tolist() == pytest.approx(
+    assert joint.marginal(["d", "c"]).probabilities.tolist() == pytest.approx(
         np.array([[0.32, 0.18], [0.28, 0.22]]).ravel().reshape(2, 2)
     )
-    assert pytest.approx(joint.marginal("dc").probabilities) == joint.marginal("cd").probabilities.T
+    assert pytest.approx(joint.marginal(["d", "c"]).probabilities) == joint.marginal(["c", "d"]).probabilities.T
     given = joint.conditional({"d": "0", "a": "0"})
     assert given.variables == ("b", "c")
     assert given.probabilities == pytest.approx(np.array([[0.2, 0.2], [0.6, 0.0]]))
@@ -123,7 +123,7 @@ def test_wrong_names_and_levels_are_answered_with_the_nearest() -> None:
         joint.conditional({"light1": "on", "light2": "on", "dog": "quiet"})
     with pytest.raises(DataError, match="no fractions"):
         build("full-pi").joint.exact_table()
-    with pytest.raises(DataError, match="200,000,000 rows"):
+    with pytest.raises(DataError, match="800,000,000 rows"):
         build("embedded").joint.exact_table()
 
 
@@ -141,7 +141,38 @@ def test_wrong_names_and_levels_are_answered_with_the_nearest() -> None:
         ("partial-pi", {"blocks": "2"}, "two or more sizes"),
         ("partial-pi", {"blocks": "2+x"}, "such as 2\\+1"),
         ("partial-pi", {"strength": "nan"}, "above 0 and at most 1"),
-        ("embedded", {"depth": "1"}, "raise depth"),
+        ("embedded", {"depth": "1"}, "cannot have depth 1; it can have depth 2, 3, 4"),
+        ("embedded", {"variables": "5"}, "it can have depth 2"),
+        ("embedded", {"variables": "4", "inputs": "2"}, "depth 3; nor any other"),
+        ("embedded", {"depth": "0"}, "depth must be at least 1"),
+        ("embedded", {"depth": "999999999999999999999"}, "cannot have depth"),
+        ("embedded", {"inputs": "1+2"}, "from 2 to 9 such as 2\\+3, not '1\\+2'"),
+        ("embedded", {"inputs": "two"}, "whole numbers such as 2\\+3"),
+        ("embedded", {"seed": "-1"}, "seed must be zero or positive, not -1"),
+        ("full-pi", {"seed": "-1"}, "seed must be zero or positive, not -1"),
+        ("partial-pi", {"seed": "-1"}, "seed must be zero or positive, not -1"),
+        ("full-pi", {"variables": "2"}, "^variables must be at least 3, not 2"),
+        ("full-pi", {"variables": "999999999999999999999"}, "at most"),
+        ("full-pi", {"levels": "2+3"}, "one for each of the 3 variables, not '2\\+3'"),
+        ("full-pi", {"levels": "2+1+2"}, "levels must be at least 2, not 1"),
+        ("full-pi", {"margins": "0.3+0.2"}, "for 2 of the 3 variables"),
+        ("full-pi", {"margins": "0.3+0.2+x"}, "margins must be a number or a fraction"),
+        ("full-pi", {"margins": "0.3+0.2+1"}, "leave some chance for level 0, not '1'"),
+        ("full-pi", {"margins": "0.3+0.2+0.1", "levels": "2+2+3"}, "margins of 3 levels are 2 chances"),
+        ("full-pi", {"margins": "0.3+0.5+0.2", "interaction": "0.04"}, "from -3/100 to 3/100 with these"),
+        ("full-pi", {"margins": "0.3+0.5+0.2", "interaction": "-0.04"}, "from -3/100 to 3/100 with these"),
+        ("full-pi", {"margins": "0.3+0.5+0.2", "interaction": "0"}, "cannot be told from rounding"),
+        ("full-pi", {"levels": "3", "interaction": "0.1"}, "two levels only"),
+        ("partial-pi", {"blocks": "9999999999+1"}, "at most"),
+        ("conditional-pi", {"strength": "1e-6"}, "from rounding: raise strength"),
+        ("epistasis", {"minor": "1/1000", "strength": "1/100000"}, "raise strength or minor"),
+        ("epistasis", {"loci": "1"}, "loci must be at least 2"),
+        ("epistasis", {"loci": "20000"}, "at most"),
+        ("parity", {"noise": "0.4999999"}, "choose less noise"),
+        ("ring", {"noise": "0.4999999"}, "choose less noise"),
+        ("ring", {"noise": "-1"}, "noise must be at least 0"),
+        ("parity", {"variables": "20000"}, "at most 1,048,576 states"),
+        ("ring", {"gates": "30000"}, "at most 1,048,576 states"),
         ("embedded", {"noise": "0.5"}, "below 1/2"),
         ("embedded", {"variables": "40"}, "at most"),
         ("full-pi", {"strength": "0"}, "above 0"),
@@ -171,3 +202,101 @@ def test_random_interactions_touch_no_smaller_margin(seed: int, levels: int) -> 
 def test_every_family_says_what_it_is() -> None:
     for family in FAMILIES.values():
         assert family.summary.endswith(".")
+
+
+def test_a_text_is_one_name() -> None:
+    half = Joint.from_states(["lamp", "l", "a"], {("on", "0", "0"): HALF, ("off", "1", "0"): HALF})
+    assert half.marginal("lamp").variables == ("lamp",)
+    assert half.varset("lamp") == varset([0])
+    assert half.varset(["l", "a", "a"]) == varset([1, 2])
+    for wrong in (half.marginal, half.varset):
+        with pytest.raises(DataError, match="no variable 'lmp'; did you mean 'lamp'"):
+            wrong("lmp")
+        with pytest.raises(DataError, match="no variable 'la'"):
+            wrong("la")
+
+
+def test_names_of_one_letter_may_stand_together() -> None:
+    assert Joint.from_array("ab", np.full((2, 2), 0.25)).variables == ("a", "b")
+    refused = r"'lamp' is read as 4 one-letter names; .* \['lamp'\]"
+    with pytest.raises(DataError, match=refused):
+        Joint.from_array("lamp", np.array([0.5, 0.5]))
+    with pytest.raises(DataError, match=refused):
+        Joint.from_states("lamp", {("on",): HALF, ("off",): HALF})
+
+
+def test_what_is_no_marginal_or_condition() -> None:
+    joint = table_1().joint
+    with pytest.raises(DataError, match="'a' is named more than once"):
+        joint.marginal(["a", "a"])
+    with pytest.raises(DataError, match="at least one variable"):
+        joint.marginal([])
+    with pytest.raises(DataError, match="Every variable is given"):
+        joint.conditional(dict.fromkeys("dabc", "0"))
+
+
+@pytest.mark.parametrize(
+    ("levels", "told"),
+    [
+        ([["0", "1"]], "for 1 of 2 variables"),
+        ([["0", "1"], ["a", "b", "c"]], "y has 3 levels; its axis has 2"),
+        ([["0", "1"], ["a", "a"]], "y has the level 'a' more than once"),
+        ([["0", "1"], [1, "1"]], "y has the level '1' more than once"),
+    ],
+)
+def test_levels_that_do_not_fit(levels: list[list[str]], told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        Joint.from_array(["x", "y"], np.full((2, 2), 0.25), levels)
+
+
+def test_values_of_any_type_are_their_text_everywhere() -> None:
+    joint = Joint.from_states(["x", "y"], {(0, True): HALF, (10, None): HALF / 2, (9, None): HALF / 2})
+    assert joint.levels == (("0", "9", "10"), ("None", "True"))
+    rows = [("0", "True"), ("0", "True"), ("10", "None"), ("9", "None")]
+    assert list(joint.exact_rows()) == rows
+    assert set(joint.sample_rows(100, seed=0)) == set(rows)
+    assert joint.conditional({"x": 0}).levels == joint.conditional({"x": "0"}).levels == (("True",),)
+    with pytest.raises(DataError, match="more than once: values are told apart by their text"):
+        Joint.from_states(["x"], {(1,): HALF, ("1",): HALF})
+
+
+def test_parts_of_a_joint_keep_the_fractions() -> None:
+    joint = table_1().joint
+    part = joint.marginal(["c", "d"])
+    assert part.fractions == {
+        ("0", "0"): Fraction(32, 100),
+        ("1", "0"): Fraction(18, 100),
+        ("0", "1"): Fraction(28, 100),
+        ("1", "1"): Fraction(22, 100),
+    }
+    given = joint.conditional({"d": "0", "a": "0"})
+    assert given.fractions is not None
+    assert len(list(given.exact_rows())) == 5
+    for joint in (part, given):
+        assert joint.fractions is not None
+        for state, p in joint.fractions.items():
+            cell = tuple(known.index(level) for known, level in zip(joint.levels, state, strict=True))
+            assert joint.probabilities[cell] == pytest.approx(float(p))
+
+
+def test_levels_that_cannot_occur_are_left_out() -> None:
+    never = Joint.from_states(["x", "y"], {("0", "0"): HALF, ("1", "1"): HALF, ("2", "1"): Fraction(0)})
+    array = Joint.from_array("xy", np.array([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]]))
+    quiet = music_box().joint.conditional({"light1": "on", "light2": "on"})
+    assert never.levels == array.levels == (("0", "1"), ("0", "1"))
+    assert never.fractions is not None and len(never.fractions) == 2
+    assert quiet.levels[quiet.variables.index("dog")] == ("barks",)
+    for joint in (never, quiet):
+        assert joint.n_levels == joint.exact_table().n_levels
+
+
+def test_rows_are_drawn_in_bounds_and_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    joint = music_box().joint
+    with pytest.raises(SettingsError, match="from 0 to 50,000,000"):
+        joint.sample_rows(999_999_999, seed=0)
+    with pytest.raises(SettingsError, match="seed must be zero or positive"):
+        joint.sample_rows(5, seed=-1)
+    whole = list(joint.sample_rows(1000, seed=0))
+    monkeypatch.setattr("xordal.pi.joint._ROWS_AT_A_TIME", 300)
+    assert list(joint.sample_rows(1000, seed=0)) == whole
+    assert next(joint.sample_rows(50_000_000, seed=0)) == whole[0]

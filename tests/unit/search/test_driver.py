@@ -9,6 +9,7 @@ import pytest
 from xordal import CategoricalTable, DataError, EntropyDecrement, Interrupted, SettingsError, TraceEntry, learn
 from xordal.formats.json import to_json
 from xordal.pi.zoo import conditional_pi, music_box, parity
+from xordal.search.constraints import Constraints, Limits
 from xordal.search.driver import Progress
 from xordal.search.gain import gains
 from xordal.statistics.criterion import Evidence, Verdict
@@ -148,3 +149,14 @@ def test_a_gain_does_not_depend_on_the_order_of_its_terms() -> None:
     forward = {VarSet(7): 1, VarSet(1): -1, VarSet(2): -1, VarSet(4): -1}
     backward = dict(reversed(forward.items()))
     assert gains([forward], Given()) == gains([backward], Given())  # type: ignore[arg-type]
+
+
+def test_a_lookahead_beyond_all_links_ends_at_once() -> None:
+    assert learn(PAIR, max_links=10**8).links == ((0, 1),)
+    for wrong in ("3", 2.5, 1):
+        with pytest.raises(SettingsError, match="max_clique"):
+            Limits(max_clique=wrong)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="time_limit"):
+        Limits(time_limit="60s")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="list of pairs"):
+        Constraints(required=None)  # type: ignore[arg-type]

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, product
 
-from xordal.errors import SettingsError
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.errors import DataError
 from xordal.graph.chordal import ChordalGraph
+from xordal.graph.junction_tree import maximal_cliques
 from xordal.pi.colored import ColoredIMap, colored_imap
-from xordal.pi.joint import Joint
+from xordal.pi.joint import MOST_EXACT_STATES, Joint
 
-MOST_CELLS = 2**20
-"""Cells of the largest joint a family builds: twenty binary variables."""
-
-
-def check_size(n_cells: int) -> None:
-    """Refuse a model whose joint would not fit, before it is built."""
-    if n_cells > MOST_CELLS:
-        raise SettingsError(
-            f"A model can have at most {MOST_CELLS:,} states, not {n_cells:,}: use fewer variables."
-        )
+LARGEST_CLIQUE = 12
+"""Variables of the largest clique whose subsets are all looked at, about four thousand."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,5 +47,34 @@ class Model:
         return cls(joint, ChordalGraph.empty(len(joint.variables)).add(sorted(links)))
 
     def truth(self) -> ColoredIMap:
-        """Return the colored I-map; the graph is checked to be a minimal I-map on the way."""
-        return colored_imap(self.joint.oracle(), self.graph)
+        """Return the colored I-map; the graph is checked to be a minimal I-map on the way.
+
+        Raises
+        ------
+        DataError
+            If a clique has too many variables to look at each of its subsets.
+        """
+        largest = max(clique.bit_count() for clique in maximal_cliques(self.graph))
+        if largest > LARGEST_CLIQUE:
+            raise DataError(
+                f"The truth about {largest} variables that are all linked cannot be checked: they have too "
+                "many subsets. Use fewer variables."
+            )
+        return colored_imap(self.joint.oracle(), self.graph, names=self.joint.variables)
+
+
+def number_kind(n_states: int) -> Callable[[Fraction], Fraction | float]:
+    """Return what to compute the probabilities of a joint with: fractions while it is small, else floats."""
+    return Fraction if n_states <= MOST_EXACT_STATES else float
+
+
+def joint_of(
+    names: Sequence[str],
+    probabilities: NDArray[np.float64] | NDArray[np.object_],
+    levels: Sequence[Sequence[str]] | None = None,
+) -> Joint:
+    """Return the joint of an array of floats, or of fractions, which it keeps."""
+    if probabilities.dtype != object:
+        return Joint.from_array(names, probabilities.astype(np.float64), levels)
+    known = levels or [[str(code) for code in range(size)] for size in probabilities.shape]
+    return Joint.from_states(names, dict(zip(product(*known), probabilities.reshape(-1).tolist(), strict=True)))

@@ -53,7 +53,7 @@ def figure_1(studies: Studies) -> Item:
     say = Namer(study.variables)
     joint = study.model.joint
     judge = Independence(joint.oracle())
-    part = s1_prime(judge, joint.varset("dac")) or ()
+    part = s1_prime(judge, joint.varset(["d", "a", "c"])) or ()
     return Item(
         "figure-1",
         "Figure 1",

@@ -64,8 +64,8 @@ def figure_5(studies: Studies) -> Item:
 
 def chance(joint: Joint, name: str) -> float:
     """Return the probability that a ball is white, a light is on, the box plays and so on."""
-    alone = joint.marginal([name])
-    return float(alone.probabilities[alone.levels[0].index(_ON[name])])
+    alone = joint.marginal(name)
+    return float(dict(zip(alone.levels[0], alone.probabilities, strict=True)).get(_ON[name], 0.0))
 
 
 def _follows(joint: Joint, child: str) -> bool:

@@ -18,10 +18,12 @@ demo: $(VENV)/.installed  ## set up and learn the paper's music box
 	@$(BIN)/xordal demo
 	@echo; echo "The command is $(BIN)/xordal; '. $(BIN)/activate' puts it on your path."
 
-# Tests of the pages need a browser; without one they are skipped and say how to get it.
+# Tests of the pages need a browser, and playwright's driver libatomic; without a browser they are skipped and say
+# how to get one.
 browser:
-	@if [ -z "$$CHROMIUM" ] && ! command -v chromium >/dev/null && [ "`id -u`" = 0 ] && [ -f /etc/debian_version ]; then \
-	  apt-get update -q && apt-get install -y -q chromium; fi
+	@if [ "`id -u`" = 0 ] && [ -f /etc/debian_version ] && { ! ldconfig -p | grep -q libatomic.so.1 || \
+	    { [ -z "$$CHROMIUM" ] && ! command -v chromium >/dev/null; }; }; then \
+	  apt-get update -q && apt-get install -y -q chromium libatomic1; fi
 
 test: $(VENV)/.installed-dev browser  ## set up and run all tests
 	$(BIN)/python -m pytest -n auto

@@ -68,7 +68,9 @@ def _as_frame(source: Any) -> Any:
 def _frame_column(frame: Any, position: int) -> Column:
     import narwhals.stable.v2 as nw
 
-    name, series = str(frame.columns[position]), frame[:, position]
+    label, series = frame.columns[position], frame[:, position]
+    is_named = label is not None and label == label  # noqa: PLR0124 - pandas calls a nameless column None or NaN
+    name = str(label) if is_named else ""
     native = series.to_native()
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
         # Declared, also where pandas does not call it ordered; and pandas.cut makes levels Arrow does not know.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import json
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -24,5 +24,14 @@ def parquet_columns(data: bytes, label: str) -> list[Column]:
     return [
         column_of(name, array)
         for name, array in zip(table.column_names, table.columns, strict=True)
-        if not re.fullmatch(r"__index_level_\d+__", name)
+        if name not in _index_names(schema)
     ]
+
+
+def _index_names(schema: pa.Schema) -> set[str]:
+    """Return the columns in which pandas stored its row index, named or not."""
+    try:
+        stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        return {name for name in stored["index_columns"] if isinstance(name, str)}
+    except (ValueError, KeyError, TypeError):  # not written by pandas, or damaged: then every column counts
+        return set()

@@ -279,3 +279,18 @@ def test_a_text_format_that_makes_no_sense() -> None:
     for wrong in ({"delimiter": ",,"}, {"delimiter": "é"}, {"delimiter": '"'}, {"encoding": "klingon"}):
         with pytest.raises(ValueError, match=r"delimiter|encoding"):
             TextFormat(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_pandas_index_in_parquet_is_no_column(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"person": ["p", "q", "r"], "a": ["x", "y", "x"], "b": ["u", "v", "u"]})
+    for index in (["person"], None):
+        path = tmp_path / "t.parquet"
+        (frame.set_index(index) if index else frame.drop(columns="person").iloc[::-1]).to_parquet(path)
+        assert read_table(str(path)).names == ("a", "b")
+
+
+@pytest.mark.parametrize("label", [None, float("nan")])
+def test_a_nameless_pandas_column_is_refused(label: object) -> None:
+    frame = pd.DataFrame([["x", "u"], ["y", "v"]], columns=pd.Index(["a", label], dtype=object))
+    with pytest.raises(DataError, match="Column 2 has no name"):
+        read_table(frame)

@@ -101,7 +101,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
             raise SettingsError("The reference engine knows no constraints and no limits.")
         run = _reference(source, plan, on_entry)
     else:
-        problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, max_variables, ruled)
+        problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, plan.max_variables, ruled)
         search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
         try:
             run = search.run()

@@ -73,7 +73,7 @@ def console() -> NoReturn:
     It ends at once when its output is written: Arrow's threads, taken down with the interpreter, were seen
     to abort a process that had done its work.
     """
-    code = 1
+    code = 0
     try:
         main()
     except SystemExit as end:

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from xordal import DataError, read_table
 from xordal.cli.app import main
 
 REAL = {
@@ -302,56 +300,3 @@ def test_random_csv_gives_no_traceback(
 ) -> None:
     content = end.join(delimiter.join(row) for row in rows).encode(errors="replace")
     refused_or_learned(tmp_path_factory.mktemp("csv"), pack(content), options)
-
-
-def test_weighted_rows_are_judged_as_repeated_rows(tmp_path: Path) -> None:
-    """Thirty text levels, or fifteen decimals, are no identifiers when each stands for many rows."""
-    for name, values in (("region", [f"r{v}" for v in range(30)]), ("dose", [f"{v}.5" for v in range(15)])):
-        rows = [(value, "ab"[place % 2]) for place, value in enumerate(values)]
-        weighted = "".join(f"{value},{party},20\n" for value, party in rows)
-        repeated = "".join(f"{value},{party}\n" * 20 for value, party in rows)
-        (tmp_path / "w.csv").write_text(f"{name},party,n\n{weighted}")
-        (tmp_path / "r.csv").write_text(f"{name},party\n{repeated}")
-        command = [sys.executable, "-m", "xordal", "learn"]
-        outputs = [
-            subprocess.run([*command, *more], capture_output=True, text=True, cwd=tmp_path, check=True).stdout
-            for more in (["w.csv", "--weights", "n", "-q"], ["r.csv", "-q"])
-        ]
-        assert outputs[0] == outputs[1] == f"{name} - party\n"
-
-
-@pytest.mark.parametrize(
-    ("content", "options", "told"),
-    [
-        ("a,b\n" + "x" * 200_000 + ",1\ny,\n", [], "line 3, column 'b'"),
-        ("a,b\n" + "x" * 200_000 + "\n", [], "line 2: 1 value"),
-        ("a,b\n1,+2AA-\n", ["--encoding", "utf-7"], "line 2: half a character"),
-        ("a,b\n1,2\n", ["--columns", "a\rb"], "separated by commas"),
-        ("", [""], "is empty"),
-        ("BZh,b\n0,0\n1,1\n", ["-q"], ""),
-        ("PAR1,b\n0,0\n1,1\n", ["-q"], ""),
-    ],
-)
-def test_odd_files_and_options_give_one_message(
-    tmp_path: Path, content: str, options: list[str], told: str
-) -> None:
-    (tmp_path / "t.csv").write_text(content)
-    source = [] if options == [""] else ["t.csv"]
-    command = [sys.executable, "-m", "xordal", "learn", *source, *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.returncode == (0 if not told else 2 if "--columns" in options else 1)
-
-
-def test_a_closed_standard_input_is_told(tmp_path: Path) -> None:
-    command = f"{sys.executable} -m xordal learn - <&-"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 1
-    assert "Standard input is closed" in done.stderr
-
-
-def test_bytes_in_a_text_column_are_told(tmp_path: Path) -> None:
-    broken = pa.array([b"\xff\xfe", b"ok"]).view(pa.string())
-    with pytest.raises(DataError, match="no UTF-8 text"):
-        read_table(pa.table({"a": broken, "b": [1, 2]}))

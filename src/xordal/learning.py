@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from xordal import reference
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CachedOracle, CountingOracle
+from xordal.counting.oracle import CachedOracle, CellCounter, CountingOracle
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
@@ -24,7 +24,7 @@ from xordal.search.constraints import FREE, Constraints, Limits, rules
 from xordal.search.driver import Progress, Search
 from xordal.search.lookahead import Problem
 from xordal.search.schedule import Schedule
-from xordal.statistics.criterion import Criterion, EntropyDecrement
+from xordal.statistics.criterion import Criterion, EntropyDecrement, Sample
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
 EngineName = Literal["fast", "reference"]
@@ -101,7 +101,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
             raise SettingsError("The reference engine knows no constraints and no limits.")
         run = _reference(source, plan, on_entry)
     else:
-        problem = Problem(known.oracle, plan.criterion, known.n_levels, known.n_rows, plan.max_variables, ruled)
+        judge = plan.criterion.on(known.sample(plan))
+        problem = Problem(known.oracle, judge, known.n_levels, known.n_rows, plan.max_variables, ruled)
         search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
         try:
             run = search.run()
@@ -109,7 +110,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
             raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
     learned = _learned(known, run, plan, perf_counter() - started)
     try:
-        return _with_submodels(known, learned, plan.criterion)
+        return _with_submodels(known, learned, plan)
     except KeyboardInterrupt:
         raise Interrupted(learned) from None
 
@@ -122,6 +123,7 @@ class _Known:
     n_levels: tuple[int, ...]
     n_rows: int | None
     oracle: CachedOracle
+    counter: CellCounter | None
 
     @classmethod
     def of(cls, source: CategoricalTable | Joint) -> _Known:
@@ -131,9 +133,15 @@ class _Known:
                 "Make a table of it with xordal.read_table(...)."
             )
         if isinstance(source, Joint):
-            return cls(source.variables, source.n_levels, None, source.oracle())
-        oracle = CachedOracle(CountingOracle(NumpyCounter(source), source.n_variables))
-        return cls(source.names, source.n_levels, source.n_rows, oracle)
+            return cls(source.variables, source.n_levels, None, source.oracle(), None)
+        counter = NumpyCounter(source)
+        oracle = CachedOracle(CountingOracle(counter, source.n_levels))
+        return cls(source.names, source.n_levels, source.n_rows, oracle, counter)
+
+    def sample(self, plan: _Plan) -> Sample:
+        """Return what the criterion may know."""
+        k = plan.schedule.max_links
+        return Sample(self.n_levels, self.n_rows, self.counter, k, plan.max_variables or k + 1)
 
 
 def fit_network(
@@ -175,7 +183,7 @@ class _Plan:
         max_links, max_variables = (
             value if value is None else int(value) for value in (max_links, max_variables)
         )
-        if criterion is not None and (isinstance(criterion, type) or not hasattr(criterion, "judge")):
+        if criterion is not None and (isinstance(criterion, type) or not hasattr(criterion, "on")):
             raise SettingsError(f"criterion must be one such as EntropyDecrement(0.01), not {criterion!r}.")
         for name, given, kind in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
             if given is not None and not isinstance(given, kind):
@@ -240,12 +248,12 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
     )
 
 
-def _with_submodels(known: _Known, learned: Learned, criterion: Criterion) -> Learned:
+def _with_submodels(known: _Known, learned: Learned, plan: _Plan) -> Learned:
     """Add the PI submodels in the cliques; without them where the criterion knows no bound for independence.
 
     Pairs are judged from the source itself, also those that no clique holds.
     """
-    tolerance = EXACT if known.n_rows is None else criterion.negligible()
+    tolerance = EXACT if known.n_rows is None else plan.criterion.on(known.sample(plan)).negligible()
     if tolerance is None:
         return learned
     judge = Independence(known.oracle, max(tolerance, EXACT))

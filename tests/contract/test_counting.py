@@ -16,7 +16,6 @@ from tests.strategies import tables
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.finalize import entropy
 from xordal.counting.oracle import CachedOracle, CellCounter, CountingOracle
-from xordal.counting.total_correlation import total_correlations
 from xordal.data.table import CategoricalTable
 from xordal.types import VarSet, members, varset
 
@@ -65,7 +64,7 @@ def test_counts_of_row_blocks_add_up(backend: Backend, table: CategoricalTable, 
 def test_entropies_are_right(backend: Backend, table: CategoricalTable) -> None:
     sets = every_set(table)
     for variables, h in zip(
-        sets, CountingOracle(backend(table), table.n_variables).entropies(sets).tolist(), strict=True
+        sets, CountingOracle(backend(table), table.n_levels).entropies(sets).tolist(), strict=True
     ):
         cells = Counter(tuple(row[v] for v in members(variables)) for row in table.rows())
         expected = -sum(c / table.n_rows * log(c / table.n_rows) for c in cells.values())
@@ -74,14 +73,48 @@ def test_entropies_are_right(backend: Backend, table: CategoricalTable) -> None:
 
 
 @each_backend
-@given(table=tables(max_variables=5), order=st.integers(2, 4), at_least=st.sampled_from([0.0, 0.01, 0.3]))
-def test_a_scan_misses_nothing(backend: Backend, table: CategoricalTable, order: int, at_least: float) -> None:
-    oracle = CountingOracle(backend(table), table.n_variables)
-    every = [varset(chosen) for chosen in combinations(range(table.n_variables), order)]
-    shared = dict(zip(every, total_correlations(oracle, every), strict=True)) if every else {}
-    found = list(oracle.scan(order, at_least))
-    assert set(found) >= {variables for variables in every if shared[variables] >= at_least}
-    assert [members(variables) for variables in found] == sorted(members(variables) for variables in found)
+@given(
+    table=tables(max_variables=6),
+    order=st.integers(1, 4),
+    at_least=st.sampled_from([0.0, 0.01, 0.3]),
+    data=st.data(),
+)
+def test_a_scan_misses_nothing(
+    backend: Backend, table: CategoricalTable, order: int, at_least: float, data: st.DataObject
+) -> None:
+    """Every set that reaches the bar comes, in order, with what it shares; sets of done firsts do not."""
+    oracle = CountingOracle(backend(table), table.n_levels)
+    base = varset(data.draw(st.sets(st.integers(0, table.n_variables - 1), max_size=2)))
+    done = data.draw(st.sets(st.integers(0, table.n_variables - 1), max_size=2))
+    asked: set[tuple[int, ...]] = set()
+
+    def bar(levels: tuple[int, ...]) -> float:
+        asked.add(levels)
+        return at_least / len(levels)
+
+    every = list(combinations([v for v in range(table.n_variables) if not base >> v & 1], order))
+    expected = {c: shared_with(oracle, c, base) for c in every if c[0] not in done}
+    blocks = list(oracle.scan(order, bar, base=base, done=done))
+    found = [tuple(chosen) for block in blocks for chosen in block.sets.tolist()]
+    assert found == sorted(set(found))
+    assert set(found) <= set(expected)
+    assert set(found) >= {c for c, shared in expected.items() if shared >= at_least / order}
+    assert sum(block.n_scanned for block in blocks) == len(expected)
+    for block in blocks:
+        assert block.sets.shape == (len(block.shared), order)
+        assert {chosen[0] for chosen in block.sets.tolist()} <= set(block.firsts)
+        for chosen, shared in zip(block.sets.tolist(), block.shared.tolist(), strict=True):
+            assert shared == pytest.approx(expected[tuple(chosen)], abs=1e-4)
+    firsts = [first for block in blocks for first in block.firsts]
+    assert firsts == sorted(set(firsts))
+    assert set(firsts) >= {chosen[0] for chosen in expected}
+    assert asked <= {tuple(sorted(table.n_levels[v] for v in c)) for c in every}
+
+
+def shared_with(oracle: CountingOracle, chosen: tuple[int, ...], base: VarSet) -> float:
+    parts = [*([base] if base else []), *(varset([v]) for v in chosen)]
+    *alone, together = oracle.entropies([*parts, VarSet(base | varset(chosen))]).tolist()
+    return float(sum(alone) - together)
 
 
 @each_backend

@@ -88,7 +88,7 @@ def _print_pairwise_view(console: Console, table: CategoricalTable) -> None:
     from xordal.formats.text import link_text
     from xordal.types import members, varset
 
-    oracle = CountingOracle(NumpyCounter(table), table.n_variables)
+    oracle = CountingOracle(NumpyCounter(table), table.n_levels)
     pairs = [varset(pair) for pair in combinations(range(table.n_variables), 2)]
     shared = total_correlations(oracle, pairs)
     strongest = sorted(range(len(pairs)), key=lambda place: -shared[place])[:4]

@@ -5,15 +5,16 @@ or an exact distribution. The batch is the unit, one call per pass or block of c
 
 * :class:`CellCounter` counts rows. Counts are exact and those of row blocks add up.
 * :class:`EntropyOracle` answers in nats, always through :mod:`xordal.counting.finalize`.
-* :class:`Scanner` finds the m-sets whose total correlation can reach a bound. It is a filter: it may return
-  sets that miss the bound, never miss one that reaches it; exact numbers come from the oracle.
+* :class:`Scanner` finds the m-sets whose total correlation can reach a bar. It is a filter: it may return
+  sets that miss the bar, never miss one that reaches it; exact numbers come from the oracle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
+from math import comb, fsum
 from typing import Protocol
 
 import numpy as np
@@ -21,9 +22,12 @@ from numpy.typing import NDArray
 
 from xordal.counting.finalize import entropy
 from xordal.counting.total_correlation import total_correlations
-from xordal.types import VarSet, varset
+from xordal.types import EMPTY, VarSet, varset
 
 _SCAN_BLOCK = 4096
+
+ROUNDING = 1e-12
+"""Information this close is equal, in nats: exactly independent tables share up to about 1e-15."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,13 +69,43 @@ class EntropyOracle(Protocol):
         ...
 
 
+Bar = Callable[[tuple[int, ...]], float]
+"""From the numbers of levels of a set's variables, in increasing order, to the nats it must reach."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScanBlock:
+    """What a scan found among the sets that begin with certain variables.
+
+    Attributes
+    ----------
+    firsts
+        The lowest variables of the sets looked at: all sets that begin with one of these are done.
+    sets
+        Shape (found, order): variables in increasing order, rows lexicographic.
+    shared
+        Shape (found,): their total correlation in nats, as the filter saw it.
+    n_scanned
+        How many sets were looked at.
+    """
+
+    firsts: tuple[int, ...]
+    sets: NDArray[np.int32]
+    shared: NDArray[np.float64]
+    n_scanned: int
+
+
 class Scanner(Protocol):
     """Finds the variable sets of one size that matter."""
 
-    def scan(self, order: int, at_least: float) -> Iterator[VarSet]:
-        """Yield, in lexicographic order, all sets of ``order`` variables that can reach the bound.
+    def scan(
+        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+    ) -> Iterator[ScanBlock]:
+        """Yield, block by block, all sets of ``order`` variables that can reach the bar.
 
-        The bound is on the total correlation, sum of H(v) minus H(set), in nats.
+        The bar is on the total correlation, sum of H(v) minus H(set), in nats. With a ``base`` the sets hold
+        none of its variables and it takes part as one more variable whose levels are its cells: H(base) + sum
+        of H(v) - H(base and set). Firsts that are ``done`` are left out; the others come in increasing order.
         """
         ...
 
@@ -79,21 +113,53 @@ class Scanner(Protocol):
 class CountingOracle:
     """Entropies and scans from the counts of any counter."""
 
-    def __init__(self, counter: CellCounter, n_variables: int) -> None:
+    def __init__(self, counter: CellCounter, n_levels: tuple[int, ...]) -> None:
         self._counter = counter
-        self._n_variables = n_variables
+        self._n_levels = n_levels
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
         return np.array([entropy(table.counts) for table in self._counter.counts(sets)], dtype=np.float64)
 
-    def scan(self, order: int, at_least: float) -> Iterator[VarSet]:
-        """Yield the sets of ``order`` variables whose total correlation is at least ``at_least``, exactly."""
-        every = (varset(chosen) for chosen in combinations(range(self._n_variables), order))
+    def scan(
+        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+    ) -> Iterator[ScanBlock]:
+        """Yield the sets of ``order`` variables whose total correlation reaches the bar, exactly."""
+        others = [v for v in range(len(self._n_levels)) if not base >> v & 1]
+        for place, first in enumerate(others):
+            if first not in done:
+                every = ((first, *rest) for rest in combinations(others[place + 1 :], order - 1))
+                found = self._reaching(every, at_least, base)
+                yield ScanBlock((first,), *_as_arrays(found, order), comb(len(others) - place - 1, order - 1))
+
+    def _reaching(
+        self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet
+    ) -> Iterator[tuple[tuple[int, ...], float]]:
         while block := list(islice(every, _SCAN_BLOCK)):
-            for variables, shared in zip(block, total_correlations(self, block), strict=True):
-                if shared >= at_least:
-                    yield variables
+            for chosen, shared in zip(block, self._shared(block, base), strict=True):
+                if shared >= at_least(tuple(sorted(self._n_levels[v] for v in chosen))) - ROUNDING:
+                    yield chosen, shared
+
+    def _shared(self, block: Sequence[tuple[int, ...]], base: VarSet) -> list[float]:
+        """Return what the variables of each set share with each other and with the base."""
+        if base == EMPTY:
+            return total_correlations(self, [varset(chosen) for chosen in block])
+        singles = sorted({v for chosen in block for v in chosen})
+        alone = dict(zip(singles, self.entropies([varset([v]) for v in singles]).tolist(), strict=True))
+        (of_base,) = self.entropies([base]).tolist()
+        together = self.entropies([VarSet(base | varset(chosen)) for chosen in block]).tolist()
+        return [
+            fsum([of_base, *(alone[v] for v in chosen), -whole])
+            for chosen, whole in zip(block, together, strict=True)
+        ]
+
+
+def _as_arrays(
+    found: Iterator[tuple[tuple[int, ...], float]], order: int
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    kept = list(found)
+    sets = np.array([chosen for chosen, _ in kept], dtype=np.int32).reshape(len(kept), order)
+    return sets, np.array([shared for _, shared in kept], dtype=np.float64)
 
 
 class CachedOracle:

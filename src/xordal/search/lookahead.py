@@ -12,7 +12,7 @@ from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidates import Candidate, candidate, variable_sets
 from xordal.search.constraints import FREE, Rules
 from xordal.search.gain import gains
-from xordal.statistics.criterion import Criterion, Evidence, Verdict
+from xordal.statistics.criterion import Evidence, Judge, Verdict
 from xordal.types import VarSet
 
 # Variable sets per oracle call: large enough to batch, small enough to report progress and keep a time limit.
@@ -28,7 +28,7 @@ class Problem:
     """
 
     oracle: EntropyOracle
-    criterion: Criterion
+    judge: Judge
     n_levels: tuple[int, ...]
     n_rows: int | None
     max_variables: int | None = None
@@ -71,7 +71,7 @@ def run_pass(
         n_scored += len(judged)
         accepted.extend(found for found in judged if found.verdict.is_accepted)
         on_block(len(block))
-    return PassResult(_best(problem.criterion, accepted), n_scored)
+    return PassResult(_best(problem.judge, accepted), n_scored)
 
 
 def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
@@ -89,7 +89,7 @@ def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
         )
         for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True)
     ]
-    return [Judged(*pair) for pair in zip(batch, problem.criterion.judge(batch), strict=True)]
+    return [Judged(*pair) for pair in zip(batch, problem.judge.judge(batch), strict=True)]
 
 
 def _legal(problem: Problem, graph: ChordalGraph, block: list[VarSet]) -> list[Candidate]:
@@ -98,11 +98,11 @@ def _legal(problem: Problem, graph: ChordalGraph, block: list[VarSet]) -> list[C
     return [found for found in legal if problem.rules.may_change(found.change)]
 
 
-def _best(criterion: Criterion, accepted: list[Judged]) -> Judged | None:
+def _best(judge: Judge, accepted: list[Judged]) -> Judged | None:
     """Return the first link set, in lexicographic order, that ties with the best rank."""
     if not accepted:
         return None
     best = max(found.verdict.rank for found in accepted)
-    tie = best - criterion.tolerance(best)
+    tie = best - judge.tolerance(best)
     tied = (found for found in accepted if found.verdict.rank >= tie)
     return min(tied, key=lambda found: found.evidence.links)

@@ -1,24 +1,25 @@
 """Criteria: which candidate is best, and whether it is good enough.
 
-A criterion sees the :class:`Evidence` for a batch of candidates and nothing of the graph or the engine. The
-search keeps the candidates it accepts, finds the highest rank among them and takes, of those within the
-criterion's tolerance of it, the first link set in lexicographic order: ties are normal (XOR is symmetric) and
-must not be decided by rounding.
+A criterion is what a user chooses. Put to a :class:`Sample` it becomes a :class:`Judge`, which sees the
+:class:`Evidence` for a batch of candidates and nothing of the graph or the engine. The search keeps the
+candidates it accepts, finds the highest rank among them and takes, of those within the judge's tolerance of it,
+the first link set in lexicographic order: ties are normal (XOR is symmetric), rounding must not decide them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting.oracle import ROUNDING, CellCounter
 from xordal.errors import SettingsError
 from xordal.types import LinkSet, SignedSets, VarSet
-
-ROUNDING = 1e-12
-"""Gains this close are equal, in nats: exactly independent tables have computed gains up to about 1e-15."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,66 @@ class Verdict:
     log_p_value: float | None = None
 
 
-class Criterion(Protocol):
-    """Ranks and accepts candidates."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is known of a candidate before anything is counted.
+
+    Attributes
+    ----------
+    n_variables
+        Size of the variable set W that it completes.
+    n_links
+        Links that it adds.
+    n_context
+        Other variables that its change holds: what its links are conditioned on.
+    dof
+        Nominal degrees of freedom.
+    """
+
+    n_variables: int
+    n_links: int
+    n_context: int
+    dof: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a criterion may know of the data and of how far the search will look.
+
+    Attributes
+    ----------
+    n_levels
+        Number of levels of each variable.
+    n_rows
+        Number of rows; None for an exact joint.
+    counter
+        Counts the cells of variable sets; None for an exact joint.
+    max_links
+        Largest number of links a candidate may add, the paper's k.
+    max_variables
+        Largest variable set a candidate may complete.
+    """
+
+    n_levels: tuple[int, ...]
+    n_rows: int | None
+    counter: CellCounter | None
+    max_links: int
+    max_variables: int
+
+
+class Judge(Protocol):
+    """A criterion put to a sample: ranks and accepts candidates."""
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
         """Return a verdict for each candidate; a higher rank is better."""
+        ...
+
+    def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the highest rank that a candidate of this shape can have at each gain.
+
+        It never falls with the gain, and is -inf where no such candidate is accepted. Scans discard by it, so
+        it may be too high, never too low.
+        """
         ...
 
     def tolerance(self, best: float) -> float:
@@ -74,6 +130,14 @@ class Criterion(Protocol):
 
     def negligible(self) -> float | None:
         """Return up to which information, in nats, sampled variables count as independent; None if unknown."""
+        ...
+
+
+class Criterion(Protocol):
+    """What a user chooses: a rule that any sample can be put to."""
+
+    def on(self, sample: Sample) -> Judge:
+        """Return the judge of candidates in this sample."""
         ...
 
     def to_json(self) -> dict[str, object]:
@@ -102,9 +166,17 @@ class EntropyDecrement:
         if not is_number or not isfinite(self.delta_h) or self.delta_h < 0:
             raise SettingsError(f"delta_h must be zero or a positive number of nats, not {self.delta_h!r}.")
 
+    def on(self, sample: Sample) -> EntropyDecrement:
+        """Return itself: nothing depends on the sample."""
+        return self
+
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
         """Rank by gain; accept what is above the threshold by more than rounding."""
         return [Verdict(found.gain, found.gain > self.delta_h + ROUNDING) for found in batch]
+
+    def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gain where it is above the threshold."""
+        return np.where(gains > self.delta_h + ROUNDING, gains, -inf)
 
     def tolerance(self, best: float) -> float:
         """Return 1e-12 nats, whatever the best gain."""

@@ -34,7 +34,7 @@ def test_entropies_are_those_of_the_exact_table() -> None:
 
         table = model.joint.exact_table()
         sets = [VarSet(mask) for mask in range(1 << table.n_variables)]
-        counted = CountingOracle(NumpyCounter(table), table.n_variables).entropies(sets)
+        counted = CountingOracle(NumpyCounter(table), table.n_levels).entropies(sets)
         assert model.joint.oracle().entropies(sets) == pytest.approx(counted, abs=1e-12)
     assert table_1().joint.oracle().entropies([varset([])])[0] == 0
     fair = Joint.from_array("x", np.array([0.5, 0.5]))

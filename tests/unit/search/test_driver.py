@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from xordal import CategoricalTable, DataError, EntropyDecrement, Interrupted, SettingsError, TraceEntry, learn
 from xordal.formats.json import to_json
@@ -12,7 +14,7 @@ from xordal.pi.zoo import conditional_pi, music_box, parity
 from xordal.search.constraints import Constraints, Limits
 from xordal.search.driver import Progress
 from xordal.search.gain import gains
-from xordal.statistics.criterion import Evidence, Verdict
+from xordal.statistics.criterion import Evidence, Sample, Shape, Verdict
 from xordal.types import VarSet
 
 PAIR = CategoricalTable.from_columns({"x": [0, 0, 1, 1], "y": [0, 0, 1, 1]})
@@ -116,6 +118,12 @@ def test_settings_that_contradict_or_exceed() -> None:
 
 def test_the_reference_refuses_other_criteria() -> None:
     class Anything:
+        def on(self, sample: Sample) -> Anything:
+            return self
+
+        def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+            return gains
+
         def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
             return [Verdict(e.gain, e.n_rows == 4 and e.dof == 1, log_p_value=-1.0) for e in batch]
 

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
-    from xordal.search.constraints import Constraints, Limits
+    from xordal.search.checkpoint import Checkpoint
+    from xordal.search.constraints import Constraints
+    from xordal.search.limits import Limits
     from xordal.statistics.criterion import EntropyDecrement
     from xordal.types import Learned, TraceEntry
 
 _HOME = {
     "Bins": "xordal.data.discretise",
     "CategoricalTable": "xordal.data.table",
+    "Checkpoint": "xordal.search.checkpoint",
     "Constraints": "xordal.search.constraints",
     "DataError": "xordal.errors",
     "DataWarning": "xordal.errors",
@@ -34,7 +37,7 @@ _HOME = {
     "EntropyDecrement": "xordal.statistics.criterion",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
-    "Limits": "xordal.search.constraints",
+    "Limits": "xordal.search.limits",
     "MultiLinkSearch": "xordal.estimator",
     "SettingsError": "xordal.errors",
     "TextFormat": "xordal.data.dialect",
@@ -48,6 +51,7 @@ _HOME = {
 __all__ = [
     "Bins",
     "CategoricalTable",
+    "Checkpoint",
     "Constraints",
     "DataError",
     "DataWarning",

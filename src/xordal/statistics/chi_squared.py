@@ -73,7 +73,9 @@ def quantile(log_p: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:
 
 
 def _halves(one: ArrayLike, other: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    first, second = np.broadcast_arrays(np.asarray(one, dtype=np.float64) / 2, np.asarray(other) / 2)
+    first: NDArray[np.float64] = np.asarray(one, dtype=np.float64) / 2
+    second: NDArray[np.float64] = np.asarray(other, dtype=np.float64) / 2
+    first, second = np.broadcast_arrays(first, second)
     return first, second
 
 
@@ -81,7 +83,7 @@ def _far_quantile(
     wanted: NDArray[np.float64], a: NDArray[np.float64], start: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Solve log Q(a, x) = wanted by Newton's method; the slope, minus the hazard rate, is nearly constant."""
-    x = start + np.log(_UNDERFLOWS) - wanted
+    x: NDArray[np.float64] = start + np.log(_UNDERFLOWS) - wanted
     for _ in range(_NEWTON_STEPS):
         fraction = _fraction(a, x)
         error = _log_of_far_tail(a, x, fraction) - wanted
@@ -100,7 +102,7 @@ def _log_of_far_tail(
 ) -> NDArray[np.float64]:
     from scipy.special import gammaln
 
-    return np.asarray(a * np.log(x) - x - gammaln(a) + np.log(fraction), dtype=np.float64)
+    return np.asarray(a * np.log(x) - x - gammaln(a) + np.log(fraction))
 
 
 def _fraction(a: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,21 +22,27 @@ if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.search.constraints import Constraints, Limits
     from xordal.statistics.criterion import EntropyDecrement
+    from xordal.statistics.scores import BIC, EBIC, BDeu
+    from xordal.statistics.significance import Significance
     from xordal.types import Learned, TraceEntry
 
 _HOME = {
+    "BDeu": "xordal.statistics.scores",
+    "BIC": "xordal.statistics.scores",
     "Bins": "xordal.data.discretise",
     "CategoricalTable": "xordal.data.table",
     "Constraints": "xordal.search.constraints",
     "DataError": "xordal.errors",
     "DataWarning": "xordal.errors",
     "DecomposableMarkovNetwork": "xordal.model.network",
+    "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
     "Limits": "xordal.search.constraints",
     "MultiLinkSearch": "xordal.estimator",
     "SettingsError": "xordal.errors",
+    "Significance": "xordal.statistics.significance",
     "TextFormat": "xordal.data.dialect",
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
@@ -46,6 +52,9 @@ _HOME = {
 }
 
 __all__ = [
+    "BIC",
+    "EBIC",
+    "BDeu",
     "Bins",
     "CategoricalTable",
     "Constraints",
@@ -58,6 +67,7 @@ __all__ = [
     "Limits",
     "MultiLinkSearch",
     "SettingsError",
+    "Significance",
     "TextFormat",
     "TraceEntry",
     "XordalError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass, replace
 from math import comb
 from numbers import Integral
@@ -18,13 +18,15 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.pi.colored import color
-from xordal.pi.independence import EXACT, Independence
+from xordal.pi.discover import Data, discover
+from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
 from xordal.search.constraints import FREE, Constraints, Limits, rules
 from xordal.search.driver import Progress, Search
 from xordal.search.lookahead import Problem
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Sample
+from xordal.statistics.significance import Significance
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
 EngineName = Literal["fast", "reference"]
@@ -65,7 +67,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         Largest group of variables to complete at once, instead of ``max_links``: m variables need a
         lookahead of up to m(m-1)/2 links.
     criterion
-        Ranks and accepts link sets; ``EntropyDecrement(0.004)`` by default.
+        Ranks and accepts link sets; ``Significance(0.05)`` by default, and ``EntropyDecrement(0.004)``, the
+        paper's, with the reference engine.
     schedule
         ``"printed"`` (the paper's pseudo-code), ``"as_run"`` (the run behind its tables), ``"straightforward"``
         (no backtracking) or ``"single"`` (single links only).
@@ -117,9 +120,10 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a search needs to know of its source: names, sizes and entropies."""
+    """What a search needs to know of its source: names, levels, sizes and entropies."""
 
     variables: tuple[str, ...]
+    levels: tuple[tuple[Hashable, ...], ...]
     n_levels: tuple[int, ...]
     n_rows: int | None
     oracle: CachedOracle
@@ -133,10 +137,10 @@ class _Known:
                 "Make a table of it with xordal.read_table(...)."
             )
         if isinstance(source, Joint):
-            return cls(source.variables, source.n_levels, None, source.oracle(), None)
+            return cls(source.variables, source.levels, source.n_levels, None, source.oracle(), None)
         counter = NumpyCounter(source)
         oracle = CachedOracle(CountingOracle(counter, source.n_levels))
-        return cls(source.names, source.n_levels, source.n_rows, oracle, counter)
+        return cls(source.names, source.levels, source.n_levels, source.n_rows, oracle, counter)
 
     def sample(self, plan: _Plan) -> Sample:
         """Return what the criterion may know."""
@@ -184,7 +188,7 @@ class _Plan:
             value if value is None else int(value) for value in (max_links, max_variables)
         )
         if criterion is not None and (isinstance(criterion, type) or not hasattr(criterion, "on")):
-            raise SettingsError(f"criterion must be one such as EntropyDecrement(0.01), not {criterion!r}.")
+            raise SettingsError(f"criterion must be one such as Significance(0.01), not {criterion!r}.")
         for name, given, kind in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
             if given is not None and not isinstance(given, kind):
                 raise SettingsError(f"{name} must be xordal.{kind.__name__}(...), not {given!r}.")
@@ -199,7 +203,7 @@ class _Plan:
         return cls(
             Schedule(schedule, max_links),
             max_variables,
-            criterion or EntropyDecrement(),
+            criterion or (EntropyDecrement() if engine == "reference" else Significance()),
             engine,
             constraints or Constraints(),
             limits or Limits(),
@@ -249,16 +253,14 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
 
 
 def _with_submodels(known: _Known, learned: Learned, plan: _Plan) -> Learned:
-    """Add the PI submodels in the cliques; without them where the criterion knows no bound for independence.
-
-    Pairs are judged from the source itself, also those that no clique holds.
-    """
-    tolerance = EXACT if known.n_rows is None else plan.criterion.on(known.sample(plan)).negligible()
-    if tolerance is None:
-        return learned
-    judge = Independence(known.oracle, max(tolerance, EXACT))
+    """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
     graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
-    colored = color(judge, graph, most_sets=_MOST_SETS)
+    if known.n_rows is None:
+        colored = color(Independence(known.oracle), graph, most_sets=_MOST_SETS)
+    else:
+        sample = known.sample(plan)
+        data = Data(known.oracle, plan.criterion.on(sample), sample, known.levels)
+        colored = discover(data, graph, most_sets=_MOST_SETS)
     return replace(
         learned,
         submodels=colored.submodels,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.cli import reading
+from xordal.cli import criteria, reading
 
 if TYPE_CHECKING:
     from xordal.types import Learned
@@ -42,12 +42,10 @@ def learn(  # noqa: PLR0913 - one parameter per option
             "-m", "--max-variables", min=2, help="Instead of -k: largest group of variables to find at once."
         ),
     ] = None,
-    delta_h: Annotated[
-        float,
-        typer.Option(
-            "--delta-h", min=0.0, help="A link set must lower the entropy by more than this, in nats."
-        ),
-    ] = 0.004,
+    alpha: criteria.Alpha = None,
+    delta_h: criteria.DeltaH = None,
+    bic: criteria.Bic = False,
+    ebic: criteria.Ebic = False,
     schedule: Annotated[
         ScheduleChoice,
         typer.Option(
@@ -81,8 +79,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Learn a network from a table, hidden groups included.
 
-    Every column is taken as categorical; one that looks continuous is refused until --bins says how to cut it,
-    one that looks like an identifier is left out. With -k 3 (the default) groups of three variables that are
+    A set of links is learned when it is significant among all that is looked at (--alpha). Every column is
+    taken as categorical; one that looks continuous is refused until --bins says how to cut it, one that looks
+    like an identifier is left out. With -k 3 (the default) groups of three variables that are
     pairwise independent are found, and larger ones whose parts show first; a group of m independent-looking
     variables needs -m M.
 
@@ -97,11 +96,11 @@ def learn(  # noqa: PLR0913 - one parameter per option
     from xordal.learning import Interrupted
     from xordal.learning import learn as learn_network
     from xordal.search.constraints import Limits
-    from xordal.statistics.criterion import EntropyDecrement
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
-    criterion, limits = EntropyDecrement(delta_h), Limits(time_limit=seconds_in(time_limit))
+    criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
+    limits = Limits(time_limit=seconds_in(time_limit))
     tokens = reading.names_in(missing_tokens)
     how = Reading(
         columns=reading.names_in(columns),
@@ -125,13 +124,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
         screen.notes().print(f"{shown(reading.label_of(data))}: {size}\n")
     with screen.watching(quiet) as (console, tell):
-        numbers = (
-            screen.STEP,
-            screen.LOOKAHEAD,
-            screen.GAIN,
-            screen.chance(table.n_rows),
-            screen.GRAPHS_TESTED,
-        )
+        has_p_values = alpha is not None or (criterion is None and engine is EngineChoice.fast)
+        compared = screen.P_VALUE if has_p_values else screen.chance(table.n_rows)
+        numbers = (screen.STEP, screen.LOOKAHEAD, screen.GAIN, compared, screen.GRAPHS_TESTED)
         rows = screen.TraceTable(console, table.names, numbers)
         try:
             learned = learn_network(

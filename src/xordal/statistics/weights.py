@@ -4,7 +4,7 @@ A hypothesis is a change of the graph: "these links, behind these separators, ga
 :class:`Weights` gives each a weight, and the weights of all hypotheses that a search could ever meet sum to at
 most 1. A candidate is accepted when p <= alpha * weight, so by the union bound
 
-    P(some accepted hypothesis was true) <= sum over true h of P(p_h <= alpha w_h) <= alpha * sum of w_h <= alpha,
+    P(some true h is rejected) <= sum over true h of P(p_h <= alpha w_h) <= alpha * sum of w_h <= alpha,
 
 whatever path the search takes, whatever it ranks by, with or without restarts. The graph at hand is random; the
 universe is not, and so nothing else has to be paid for looking.
@@ -12,13 +12,13 @@ universe is not, and so nothing else has to be paid for looking.
 The weight is the probability that the following lottery draws a description of the hypothesis. Every
 hypothesis has a description, and different ones have different descriptions, so the weights sum to at most 1.
 
-1. Plain or with fill-in: 0.9 or 0.1.
+1. Plain, 0.9, or else, 0.1: with fill-in, or beyond the bounds of the search.
 2. The number of links i and of their endpoints m: plain, one of the pairs a search can meet, all alike, where
-   m <= i + 1, i <= m(m-1)/2 and neither exceeds the search's bounds; with fill-in, m = 3, 4, ... with
-   probability 2^(2-m), then i, one of m(m-1)/2, all alike.
+   m <= i + 1, i <= m(m-1)/2 and neither exceeds the search's bounds; else m = 2, 3, ... with
+   probability 2^(1-m), then i, one of m(m-1)/2, all alike.
 3. The endpoints W: one of the C(N, m) sets.
-4. The links L: one of C(m(m-1)/2, i) sets of pairs in W. Plain, the other pairs of W are linked already; with
-   fill-in a fair coin each says whether they are.
+4. The links L: one of C(m(m-1)/2, i) sets of pairs in W. Plain, the other pairs of W are linked already; else
+   a fair coin each says whether they are.
 5. The number s of context variables, those of the separators outside W, with probability 2^-(s+1); then
    the context: one of C(N - m, s) sets.
 6. For each context variable, which variables of W it is linked with: one of the 2^m - m - 1 sets of at least
@@ -33,9 +33,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, inf, lgamma, log
+from math import comb, lgamma, log
 
-_PLAIN, _FILLED = 0.9, 0.1
+_PLAIN, _ELSE = 0.9, 0.1
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,13 @@ class Weights:
         )
 
     def log_weight(self, n_variables: int, n_links: int, n_context: int, *, is_filled: bool = False) -> float:
-        """Return the log weight of a hypothesis: endpoints, links, context variables, with fill-in or not.
-
-        It is -inf for a plain one beyond the bounds of the search.
-        """
+        """Return the log weight of a hypothesis: endpoints, links, context variables, with fill-in or not."""
         m, i, s = n_variables, n_links, n_context
-        if is_filled:
-            kind = log(_FILLED) + (2 - m) * log(2) - log(comb(m, 2)) - (comb(m, 2) - i) * log(2)
-        elif m - 1 <= i <= min(comb(m, 2), self.max_links) and m <= self.max_variables:
+        is_plain = m - 1 <= i <= min(comb(m, 2), self.max_links) and m <= self.max_variables
+        if is_plain and not is_filled:
             kind = log(_PLAIN) - log(self.n_kinds)
         else:
-            return -inf
+            kind = log(_ELSE) + (1 - m) * log(2) - log(comb(m, 2)) - (comb(m, 2) - i) * log(2)
         places = _log_comb(self.n_variables, m) + _log_comb(comb(m, 2), i)
         context = (s + 1) * log(2) + _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
         return kind - places - context

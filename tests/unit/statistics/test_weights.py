@@ -81,7 +81,8 @@ def test_sets_without_context_share_alike() -> None:
     assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(0.9 / 4 / comb(20, 2) / comb(18, 2) / 8)
 
 
-def test_what_the_search_cannot_meet_has_no_weight() -> None:
+def test_what_lies_beyond_the_bounds_of_the_search_shares_with_fill_in() -> None:
     weights = Weights(20, 3, 3)
-    assert weights.log_weight(4, 3, 0) == -inf
-    assert weights.log_weight(3, 4, 0) == -inf
+    for m, i in ((4, 3), (4, 6), (5, 7)):
+        assert weights.log_weight(m, i, 1) == weights.log_weight(m, i, 1, is_filled=True)
+    assert weights.log_weight(3, 3, 0) > weights.log_weight(3, 3, 0, is_filled=True)

@@ -27,7 +27,6 @@ from xordal.statistics.bounds import information_bound
 from xordal.statistics.criterion import Evidence, Judge, Sample
 from xordal.types import EMPTY, SignedSets, Submodel, VarSet, members
 
-
 _NEXT_TO_NOTHING = 0.05
 """The share of what the whole of a full PI set shares that a part of it may share, in data."""
 

@@ -7,8 +7,8 @@ x and z do depend on each other.
 A candidate's p-value is the larger of two. One is of the law that its G2 has when nothing is there, given the
 margins (:mod:`xordal.statistics.null_law`); it is right on sparse tables. The other is that of the nominal
 chi-squared for a set without context, and of one degree of freedom for a set with one. It costs little power
-and makes :meth:`SignificanceJudge.ceiling` a bound that needs no counts. The level alpha is shared out among all
-hypotheses by static weights (:mod:`xordal.statistics.weights`).
+and makes :meth:`SignificanceJudge.ceiling` a bound that needs no counts. The level alpha is shared out among
+all hypotheses by static weights (:mod:`xordal.statistics.weights`).
 """
 
 from __future__ import annotations

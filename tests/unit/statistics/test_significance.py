@@ -125,7 +125,7 @@ def test_the_largest_tables_are_shuffled_the_same_way_each_time(monkeypatch: pyt
 @settings(max_examples=25, deadline=None)
 @given(tables(min_variables=2, max_variables=4), st.sampled_from([0.5, 1.0, 10.0]))
 def test_bdeu_is_that_of_directed_graphs(table: CategoricalTable, ess: float) -> None:
-    """Adding x - y to the empty graph is adding the arc x -> y or y -> x: Heckerman, Geiger & Chickering (1995)."""
+    """Linking a set is ordering it, each variable a child of those before: Heckerman et al. (1995)."""
     from math import lgamma
 
     def family(child: int, parents: tuple[int, ...]) -> float:

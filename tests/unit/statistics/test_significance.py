@@ -57,7 +57,8 @@ def test_no_rank_is_above_the_ceiling(
         return
     own = ChordalGraph.empty(table.n_variables).add(kept)
     alpha = data.draw(st.sampled_from([1e-6, 0.05, 0.999]))
-    criterion: Criterion = data.draw(st.sampled_from([Significance(alpha), BIC(), EBIC(), BDeu(), BDeu(10.0)]))
+    every: list[Criterion] = [Significance(alpha), BIC(), EBIC(), BDeu(), BDeu(10.0)]
+    criterion = data.draw(st.sampled_from(every))
     judge = criterion.on(sample_of(table))
     batch = every_candidate(table, own)
     for evidence, verdict in zip(batch, judge.judge(batch), strict=True):

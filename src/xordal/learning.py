@@ -12,6 +12,7 @@ from typing import Literal, get_args
 from xordal import reference
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle, CellCounter, CountingOracle
+from xordal.counting.plain_scan import PlainScanner
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
@@ -23,7 +24,8 @@ from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
 from xordal.search.constraints import FREE, Constraints, Limits, rules
 from xordal.search.driver import Progress, Search
-from xordal.search.lookahead import Problem
+from xordal.search.problem import Problem
+from xordal.search.scans import Scans
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Sample
 from xordal.statistics.significance import Significance
@@ -105,7 +107,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         run = _reference(source, plan, on_entry)
     else:
         judge = plan.criterion.on(known.sample(plan))
-        problem = Problem(known.oracle, judge, known.n_levels, known.n_rows, plan.max_variables, ruled)
+        scans = Scans(PlainScanner(known.oracle, known.n_levels))
+        problem = Problem(known.oracle, scans, judge, known.n_levels, known.n_rows, plan.max_variables, ruled)
         search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
         try:
             run = search.run()

@@ -8,10 +8,11 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.oracle.plain import variable_sets
 from tests.oracle.test_graphs import as_networkx
 from tests.strategies import chordal_graphs
 from xordal.graph.chordal import ChordalGraph, linked
-from xordal.search.candidates import candidate, variable_sets
+from xordal.search.candidates import candidate
 from xordal.types import LinkSet, members
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import networkx as nx
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.strategies import chordal_graphs, neighbour_masks
 from xordal.graph.chain import additions
-from xordal.graph.chordal import ChordalGraph, is_chordal, is_separated, linked, perfect_order
+from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked, perfect_order
 from xordal.graph.junction_tree import junction_tree, maximal_cliques
+from xordal.graph.nearby import disturbed, sets_around
 from xordal.graph.signed_sets import change, free_parameters, signed_sets
 from xordal.types import SignedSets, VarSet, members, varset
 
@@ -42,14 +44,20 @@ def test_earlier_neighbours_in_a_perfect_order_are_cliques(graph: ChordalGraph) 
         assert all(graph.neighbours[u] >> w & 1 for u, w in combinations(earlier, 2))
 
 
+@given(chordal_graphs())
+def test_separation_is_that_of_networkx(graph: ChordalGraph) -> None:
+    whole = as_networkx(graph.neighbours)
+    for x, y in graph.missing_links((1 << graph.n_vertices) - 1):
+        common = graph.neighbours[x] & graph.neighbours[y]
+        rest = whole.subgraph(set(whole) - set(members(common)))
+        assert (graph.separator((x, y)) == common) == (not nx.has_path(rest, x, y))
+
+
 @given(neighbour_masks())
-def test_separation_is_that_of_networkx(masks: list[int]) -> None:
-    graph = as_networkx(masks)
-    for x, y in combinations(range(len(masks)), 2):
-        if not graph.has_edge(x, y):
-            common = masks[x] & masks[y]
-            rest = graph.subgraph(set(graph) - set(members(common)))
-            assert is_separated(masks, common, x, y) == (not nx.has_path(rest, x, y))
+def test_components_are_those_of_networkx(masks: list[int]) -> None:
+    found = component_masks(masks)
+    for component in nx.connected_components(as_networkx(masks)):
+        assert {found[v] for v in component} == {varset(component)}
 
 
 @given(chordal_graphs())
@@ -119,7 +127,10 @@ def test_a_chain_exists_exactly_when_the_result_is_chordal(graph: ChordalGraph) 
             chain = additions(graph, links)
             assert (chain is not None) == nx.is_chordal(as_networkx(linked(graph.neighbours, links)))
             if chain is not None:
-                before, after = signed_sets(graph), signed_sets(graph.add(links))
+                after_links = graph.extended(links)
+                assert after_links == graph.add(links)
+                assert after_links.components == graph.add(links).components
+                before, after = signed_sets(graph), signed_sets(after_links)
                 assert change(chain) == minus(after, before)
                 dof = free_parameters(change(chain), levels)
                 assert dof == free_parameters(after, levels) - free_parameters(before, levels) > 0
@@ -132,3 +143,45 @@ def test_links_and_missing_links_are_all_pairs(graph: ChordalGraph) -> None:
     assert graph.n_missing == len(missing)
     assert sorted(graph.links + missing) == list(combinations(range(graph.n_vertices), 2))
     assert ChordalGraph.empty(graph.n_vertices).add(graph.links) == graph
+
+
+def outcomes(graph: ChordalGraph) -> dict[VarSet, SignedSets | None]:
+    """For each variable set inside one component: what completing it changes, None where that is illegal."""
+    sets = [VarSet(s) for s in range(1, 1 << graph.n_vertices)]
+    inside = [s for s in sets if not s & ~graph.components[members(s)[0]]]
+    chains = {s: additions(graph, graph.missing_links(s)) for s in inside}
+    return {s: None if chain is None else change(chain) for s, chain in chains.items()}
+
+
+@settings(max_examples=200)
+@given(chordal_graphs(max_vertices=8), st.data())
+def test_a_change_is_noticed_only_around_it(graph: ChordalGraph, data: st.DataObject) -> None:
+    legal = [s for s in range(1, 1 << graph.n_vertices) if graph.missing_links(s)]
+    if not legal:
+        return
+    links = graph.missing_links(data.draw(st.sampled_from(legal)))
+    if additions(graph, links) is None:
+        return
+    larger = graph.extended(links)
+    around = disturbed(larger.neighbours, links)
+    before, after = outcomes(graph), outcomes(larger)
+    for s in before.keys() & after.keys():
+        assert s & around or before[s] == after[s]
+    for s in after.keys() - before.keys():  # two components became one
+        assert s & around or after[s] is None
+
+
+@given(chordal_graphs(max_vertices=7), st.integers(0, 127), st.integers(1, 5), st.integers(0, 6))
+def test_sets_around_are_all_that_can_be_completed(
+    graph: ChordalGraph, anchors: int, size: int, n_missing: int
+) -> None:
+    anchors &= (1 << graph.n_vertices) - 1
+    found = list(sets_around(graph.neighbours, anchors, size, n_missing))
+    assert len(found) == len(set(found))
+    for s in found:
+        assert s.bit_count() == size
+        assert s & anchors
+        assert len(graph.missing_links(s)) == n_missing
+    for s, outcome in outcomes(graph).items():
+        wanted = s.bit_count() == size and s & anchors and len(graph.missing_links(s)) == n_missing
+        assert not wanted or outcome is None or s in found

@@ -96,7 +96,12 @@ class ScanBlock:
 
 
 class Scanner(Protocol):
-    """Finds the variable sets of one size that matter."""
+    """Finds the variable sets of one size that matter.
+
+    ``error`` is by how many nats what it says of a set may be off.
+    """
+
+    error: float
 
     def scan(
         self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
@@ -107,6 +112,10 @@ class Scanner(Protocol):
         none of its variables and it takes part as one more variable whose levels are its cells: H(base) + sum
         of H(v) - H(base and set). Firsts that are ``done`` are left out; the others come in increasing order.
         """
+        ...
+
+    def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return I(v; base) in nats, shape (bases, variables); zero for the variables of a base."""
         ...
 
 

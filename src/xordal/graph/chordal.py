@@ -7,8 +7,9 @@ its order yields cliques, separators and signed sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from xordal.types import EMPTY, Link, LinkSet, VarSet, members
 
@@ -16,7 +17,8 @@ from xordal.types import EMPTY, Link, LinkSet, VarSet, members
 def perfect_order(neighbours: Sequence[int]) -> tuple[int, ...] | None:
     """Return an order in which each vertex's earlier neighbours are a clique; None if not chordal.
 
-    Ties go to the lowest vertex, so the order is a function of the graph. O(N^2) for N vertices.
+    Ties go to the lowest vertex, so the order is a function of the graph. O((N + E) log N) for N vertices and
+    E links.
 
     Examples
     --------
@@ -28,20 +30,24 @@ def perfect_order(neighbours: Sequence[int]) -> tuple[int, ...] | None:
     n = len(neighbours)
     position = [-1] * n
     weight = [0] * n
+    waiting = [(0, v) for v in range(n)]  # a heap by weight, highest first, then vertex; old weights stay in it
     visited = 0
     order: list[int] = []
-    for step in range(n):
-        v = max((u for u in range(n) if position[u] < 0), key=lambda u: (weight[u], -u))
+    while waiting:
+        v = heappop(waiting)[1]
+        if position[v] >= 0:
+            continue
         earlier = neighbours[v] & visited
         if earlier:
             latest = max(members(earlier), key=position.__getitem__)
             if earlier & ~neighbours[latest] & ~(1 << latest):
                 return None
-        position[v] = step
+        position[v] = len(order)
         visited |= 1 << v
         order.append(v)
         for u in members(neighbours[v] & ~visited):
             weight[u] += 1
+            heappush(waiting, (-weight[u], u))
     return tuple(order)
 
 
@@ -50,37 +56,65 @@ def is_chordal(neighbours: Sequence[int]) -> bool:
     return perfect_order(neighbours) is not None
 
 
-def is_separated(neighbours: Sequence[int], separator: int, x: int, y: int) -> bool:
-    """Whether every path from x to y passes through the separator."""
-    reached = frontier = 1 << x
-    target = 1 << y
-    while frontier:
-        if reached & target:
-            return False
-        spread = 0
-        for v in members(frontier):
-            spread |= neighbours[v]
-        frontier = spread & ~separator & ~reached
-        reached |= frontier
-    return True
+def component_masks(neighbours: Sequence[int]) -> list[int]:
+    """Return, for each vertex, the mask of the component that holds it.
+
+    Examples
+    --------
+    >>> component_masks([0b0010, 0b0001, 0b0000])
+    [3, 3, 4]
+    """
+    found = [0] * len(neighbours)
+    for v in range(len(neighbours)):
+        if not found[v]:
+            inside = frontier = 1 << v
+            while frontier:
+                frontier = _spread(neighbours, frontier) & ~inside
+                inside |= frontier
+            for u in members(inside):
+                found[u] = inside
+    return found
 
 
-def separator_of(neighbours: Sequence[int], x: int, y: int) -> VarSet | None:
+def separator_of(
+    neighbours: Sequence[int], components: Sequence[int] | Mapping[int, int], x: int, y: int
+) -> VarSet | None:
     """Return what separates x from y if linking them keeps the graph chordal, else None.
 
     In a chordal graph that is so exactly when the common neighbours S of x and y separate them (S is empty
-    across components); adding the link then gains I(x; y | S).
+    across components); adding the link then gains I(x; y | S). A shortest path from x to y around S makes a
+    cycle with each member of S; having no chord of its own, all of it is linked to all of S. So only the common
+    neighbours of S need be searched.
 
     Examples
     --------
     >>> path = [0b0010, 0b0101, 0b1010, 0b0100]  # 0-1-2-3
-    >>> separator_of(path, 0, 2)
+    >>> separator_of(path, component_masks(path), 0, 2)
     2
-    >>> separator_of(path, 0, 3) is None
+    >>> separator_of(path, component_masks(path), 0, 3) is None
     True
     """
     common = neighbours[x] & neighbours[y]
-    return VarSet(common) if is_separated(neighbours, common, x, y) else None
+    if common == 0:
+        return None if components[x] >> y & 1 else EMPTY
+    around = ~common
+    for s in members(common):
+        around &= neighbours[s]
+    reached = frontier = 1 << x
+    while frontier:
+        frontier = _spread(neighbours, frontier) & around & ~reached
+        if frontier >> y & 1:
+            return None
+        reached |= frontier
+    return VarSet(common)
+
+
+def _spread(neighbours: Sequence[int], vertices: int) -> int:
+    """Return all neighbours of some vertices."""
+    found = 0
+    for v in members(vertices):
+        found |= neighbours[v]
+    return found
 
 
 def linked(neighbours: Sequence[int], links: Iterable[Link]) -> list[int]:
@@ -108,11 +142,20 @@ class ChordalGraph:
     """
 
     neighbours: tuple[VarSet, ...]
+    components: tuple[VarSet, ...] = field(compare=False)
+    """For each vertex, the component that holds it."""
 
     @classmethod
     def empty(cls, n_vertices: int) -> ChordalGraph:
         """Return the graph without links: the start of every search (ML line 1)."""
-        return cls((EMPTY,) * n_vertices)
+        return cls((EMPTY,) * n_vertices, tuple(VarSet(1 << v) for v in range(n_vertices)))
+
+    @classmethod
+    def of(cls, neighbours: Sequence[int]) -> ChordalGraph:
+        """Return the graph with these neighbour masks; ValueError if it is not chordal."""
+        if not is_chordal(neighbours):
+            raise ValueError("these links would break chordality")
+        return cls(tuple(map(VarSet, neighbours)), tuple(map(VarSet, component_masks(neighbours))))
 
     @property
     def n_vertices(self) -> int:
@@ -136,7 +179,7 @@ class ChordalGraph:
 
     def separator(self, link: Link) -> VarSet | None:
         """Return what separates the ends of a missing link, or None if it may not be added alone."""
-        return separator_of(self.neighbours, *link)
+        return separator_of(self.neighbours, self.components, *link)
 
     def may_add(self, link: Link) -> bool:
         """Whether adding one missing link keeps the graph chordal."""
@@ -144,10 +187,17 @@ class ChordalGraph:
 
     def add(self, links: Iterable[Link]) -> ChordalGraph:
         """Return the graph with some links added; ValueError if it would not be chordal."""
-        masks = linked(self.neighbours, links)
-        if not is_chordal(masks):
-            raise ValueError("these links would break chordality")
-        return ChordalGraph(tuple(VarSet(mask) for mask in masks))
+        return ChordalGraph.of(linked(self.neighbours, links))
+
+    def extended(self, links: LinkSet) -> ChordalGraph:
+        """Return the graph with links added that a chain of additions has shown to keep it chordal."""
+        components = list(self.components)
+        for x, y in links:
+            if not components[x] >> y & 1:
+                joined = VarSet(components[x] | components[y])
+                for v in members(joined):
+                    components[v] = joined
+        return ChordalGraph(tuple(map(VarSet, linked(self.neighbours, links))), tuple(components))
 
 
 def _pairs_apart(neighbours: Sequence[int], variables: int) -> Iterator[Link]:

@@ -13,8 +13,11 @@ from math import comb, inf
 from time import monotonic
 
 from xordal.graph.chordal import ChordalGraph
+from xordal.graph.nearby import disturbed
 from xordal.search.candidates import addition
-from xordal.search.lookahead import Judged, PassResult, Problem, judge, run_pass
+from xordal.search.lookahead import Lookahead
+from xordal.search.parts import Catalogue
+from xordal.search.problem import Judged, Problem, judge
 from xordal.search.schedule import Position, Schedule
 from xordal.types import SearchRun, TraceEntry
 
@@ -55,15 +58,21 @@ class Search:
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
         on_progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
-        self.graph = ChordalGraph.empty(len(problem.n_levels))
         self._problem = problem
+        self._catalogue = Catalogue(ChordalGraph.empty(len(problem.n_levels)), problem.rules)
+        self._lookaheads: dict[int, Lookahead] = {}
         self._schedule = schedule
         self._on_entry = on_entry
         self._on_progress = on_progress
         self._trace: list[TraceEntry] = []
-        self._graphs_tested = self._candidates_scored = self._sets_scanned = 0
+        self._graphs_tested = self._sets_scanned = 0
         self._is_complete = False
         self._deadline = inf
+
+    @property
+    def graph(self) -> ChordalGraph:
+        """The graph learned so far."""
+        return self._catalogue.graph
 
     def run(self) -> SearchRun:
         """Carry the schedule out to its end, or until the time is up."""
@@ -85,7 +94,7 @@ class Search:
         return SearchRun(
             tuple(self._trace),
             self._graphs_tested,
-            self._candidates_scored,
+            sum(lookahead.candidates_scored for lookahead in self._lookaheads.values()),
             self._sets_scanned,
             self._is_complete,
         )
@@ -93,7 +102,7 @@ class Search:
     def _lookahead(self, i: int) -> bool:
         """Repeat passes of i links until one learns nothing (function lookahead, lines 1-12)."""
         modified = False
-        while best := self._pass(i).best:
+        while best := self._pass(i):
             self._add(i, best)
             modified = True
         return modified
@@ -108,7 +117,8 @@ class Search:
 
     def _add(self, i: int, learned: Judged) -> None:
         evidence = learned.evidence
-        self.graph = self.graph.add(evidence.links)
+        graph = self.graph.extended(evidence.links)
+        self._catalogue.change(graph, disturbed(graph.neighbours, evidence.links))
         entry = TraceEntry(
             "add",
             i,
@@ -122,15 +132,18 @@ class Search:
         self._trace.append(entry)
         self._on_entry(entry)
 
-    def _pass(self, i: int) -> PassResult:
+    def _pass(self, i: int) -> Judged | None:
+        """Return the best acceptable set of i links."""
+
         def on_block(n_sets: int) -> None:
             self._sets_scanned += n_sets
             self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
             if monotonic() > self._deadline:
                 raise _TimeUp
 
-        self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
-        result = run_pass(self._problem, self.graph, i, on_block)
+        on_block(0)
+        if i not in self._lookaheads:
+            self._lookaheads[i] = Lookahead(self._problem, self._catalogue, i)
+        best = self._lookaheads[i].best(on_block)
         self._graphs_tested += comb(self.graph.n_missing, i)
-        self._candidates_scored += result.candidates_scored
-        return result
+        return best

@@ -1,108 +1,161 @@
-"""One pass of an i-link-only search: look at every candidate, take the best one the criterion accepts."""
+"""One i-link-only search with a memory: candidates are scored once, and again only where a change touched them.
+
+Each pass must find the best of all legal sets of i links. They are, by how they lie in the graph,
+
+* free sets and extensions (:mod:`search.sweep`), found by scans, waiting in streams, best first;
+* the sets made of parts within components (:mod:`search.parts`), scored as they come up.
+
+What is scored and accepted waits in a heap by rank. At any time each legal candidate is in that heap with its
+present value, or was rejected with it, or waits in a stream whose bound is no lower than its rank, or cannot be
+accepted. So the first of the heap that is still legal and unchanged is the best of all, once no stream can hold
+a better one: the same answer as testing everything in each pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from heapq import heappop, heappush
+from math import comb, inf
 
-from xordal.counting.oracle import EntropyOracle
-from xordal.graph.chordal import ChordalGraph
-from xordal.graph.signed_sets import free_parameters
-from xordal.search.candidates import Candidate, candidate, variable_sets
-from xordal.search.constraints import FREE, Rules
-from xordal.search.gain import gains
-from xordal.statistics.criterion import Evidence, Judge, Verdict
-from xordal.types import VarSet
+from xordal.search.candidates import Candidate, candidate
+from xordal.search.parts import Bases, Catalogue, each_misses_one
+from xordal.search.problem import Judged, Problem, judge
+from xordal.search.streams import Stream
+from xordal.search.sweep import FreeSets, extensions
+from xordal.types import SignedSets, VarSet
 
-# Variable sets per oracle call: large enough to batch, small enough to report progress and keep a time limit.
-_BLOCK = 2048
-_BLOCK_ROWS = 8_000_000  # rows times variable sets of a block
+_FIRST_BLOCK, _LARGEST_BLOCK = 16, 1024  # candidates taken from a stream in one go
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What stays the same in all passes: who counts, who decides, how far to look, and what is ruled out.
+class Lookahead:
+    """``lookahead(i)`` on a graph that changes.
 
-    ``max_variables`` bounds the size of the variable sets a pass may complete; None leaves the paper's bound.
+    Parameters
+    ----------
+    problem
+        Who counts, who decides, and how far to look.
+    catalogue
+        The parts within components of the present graph.
+    i
+        Number of lookahead links.
     """
 
-    oracle: EntropyOracle
-    judge: Judge
-    n_levels: tuple[int, ...]
-    n_rows: int | None
-    max_variables: int | None = None
-    rules: Rules = FREE
+    def __init__(self, problem: Problem, catalogue: Catalogue, i: int) -> None:
+        self.candidates_scored = 0
+        self._problem = problem
+        self._catalogue = catalogue
+        self._i = i
+        n, most = catalogue.graph.n_vertices, i + 1
+        largest = int(min(n, problem.max_variables or most, most, problem.rules.max_clique))
+        self._free = [FreeSets(problem, m) for m in range(2, largest + 1) if comb(m, 2) == i]
+        self._local = [Bases(catalogue, (size, i)) for size in range(2, largest + 1) if comb(size, 2) >= i]
+        self._extended = [(n_more, Bases(catalogue, kind)) for n_more, kind in _extended_kinds(i, largest)]
+        self._accepted: list[tuple[float, int, Judged]] = []
+        self._streams: list[tuple[float, int, Stream]] = []
+        self._n_pushed = 0  # breaks ties in the heaps, nothing else
+        self._known: dict[VarSet, SignedSets] = {}
 
-    @property
-    def block_size(self) -> int:
-        """Variable sets to look at in one go."""
-        return max(1, min(_BLOCK, _BLOCK_ROWS // (self.n_rows or 1)))
+    def best(self, on_block: Callable[[int], None] = lambda n_sets: None) -> Judged | None:
+        """Return the best acceptable set of i links (function lookahead, lines 3-7).
 
+        ``on_block`` is called with the number of variable sets looked at since its last call.
+        """
+        self._look_around(on_block)
+        n_next = _FIRST_BLOCK
+        while True:
+            at_least = self._tie_with_best()
+            waiting = self._next_stream(at_least, on_block)
+            if waiting is None:
+                return self._first_of_tied(at_least)
+            self._score(self._legal(waiting.take(n_next, at_least)))
+            self._wait(waiting)
+            on_block(0)
+            n_next = min(4 * n_next, _LARGEST_BLOCK)
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A candidate's evidence and the criterion's verdict on it."""
+    def _look_around(self, on_block: Callable[[int], None]) -> None:
+        """Score what has come up in the graph since the last pass."""
+        for bases in self._local:
+            fresh, n_looked = bases.fresh()
+            on_block(n_looked)
+            self._score(found for found in fresh if each_misses_one(found.variables, found.links))
+        for n_more, bases in self._extended:
+            fresh, n_looked = bases.fresh()
+            on_block(n_looked)
+            if fresh:
+                for stream in extensions(self._problem, self._catalogue.graph, fresh, n_more, on_block):
+                    self._wait(stream)
 
-    evidence: Evidence
-    verdict: Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class PassResult:
-    """The best acceptable candidate of one pass, if any, and how many were scored."""
-
-    best: Judged | None
-    candidates_scored: int
-
-
-def run_pass(
-    problem: Problem, graph: ChordalGraph, i: int, on_block: Callable[[int], None] = lambda n_sets: None
-) -> PassResult:
-    """Test every legal set of i links on the graph (function lookahead, lines 3-7).
-
-    ``on_block`` is called with the number of variable sets looked at since its last call.
-    """
-    accepted: list[Judged] = []
-    n_scored = 0
-    every = variable_sets(graph, i, problem.max_variables)
-    while block := list(islice(every, problem.block_size)):
-        judged = judge(problem, _legal(problem, graph, block))
-        n_scored += len(judged)
-        accepted.extend(found for found in judged if found.verdict.is_accepted)
-        on_block(len(block))
-    return PassResult(_best(problem.judge, accepted), n_scored)
-
-
-def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
-    """Return the candidates with evidence and verdict, from one oracle call."""
-    changes = [found.change for found in candidates]
-    batch = [
-        Evidence(
-            found.variables,
-            found.links,
-            found.change,
-            gain,
-            free_parameters(found.change, problem.n_levels),
-            problem.n_rows,
-            found.fill_in,
-        )
-        for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True)
-    ]
-    return [Judged(*pair) for pair in zip(batch, problem.judge.judge(batch), strict=True)]
-
-
-def _legal(problem: Problem, graph: ChordalGraph, block: list[VarSet]) -> list[Candidate]:
-    admitted = (variables for variables in block if problem.rules.may_complete(variables))
-    legal = (found for variables in admitted if (found := candidate(graph, variables)) is not None)
-    return [found for found in legal if problem.rules.may_change(found.change)]
-
-
-def _best(judge: Judge, accepted: list[Judged]) -> Judged | None:
-    """Return the first link set, in lexicographic order, that ties with the best rank."""
-    if not accepted:
+    def _next_stream(self, at_least: float, on_block: Callable[[int], None]) -> Stream | None:
+        """Return the stream that may hold a candidate of such a rank, the most promising first."""
+        for free in self._free:
+            next_best = -self._streams[0][0] if self._streams else -inf
+            if free.highest_left >= at_least and free.highest_left > next_best:
+                self._wait(free.scan(on_block))
+                return self._next_stream(at_least, on_block)
+        if self._streams and -self._streams[0][0] >= at_least:
+            return heappop(self._streams)[2]
         return None
-    best = max(found.verdict.rank for found in accepted)
-    tie = best - judge.tolerance(best)
-    tied = (found for found in accepted if found.verdict.rank >= tie)
-    return min(tied, key=lambda found: found.evidence.links)
+
+    def _wait(self, stream: Stream) -> None:
+        if stream.highest > -inf:
+            self._n_pushed += 1
+            heappush(self._streams, (-stream.highest, self._n_pushed, stream))
+
+    def _legal(self, sets: Iterable[VarSet]) -> Iterator[Candidate]:
+        """Yield those sets that are legal sets of i links in the present graph."""
+        rules, graph = self._problem.rules, self._catalogue.graph
+        for variables in sets:
+            if rules.may_complete(variables):
+                found = candidate(graph, variables)
+                if found is not None and len(found.links) == self._i and rules.may_change(found.change):
+                    yield found
+
+    def _score(self, candidates: Iterable[Candidate]) -> None:
+        """Judge the candidates that were not judged with the same value before."""
+        new = [found for found in candidates if self._known.get(found.variables) != found.change]
+        for start in range(0, len(new), _LARGEST_BLOCK):
+            block = new[start : start + _LARGEST_BLOCK]
+            self._known.update((found.variables, found.change) for found in block)
+            self.candidates_scored += len(block)
+            for judged in judge(self._problem, block):
+                if judged.verdict.is_accepted:
+                    self._n_pushed += 1
+                    heappush(self._accepted, (-judged.verdict.rank, self._n_pushed, judged))
+
+    def _tie_with_best(self) -> float:
+        """Return the rank from which on an accepted candidate ties with the best; -inf if there is none."""
+        while self._accepted and not self._stands(self._accepted[0][2]):
+            heappop(self._accepted)
+        if not self._accepted:
+            return -inf
+        best = self._accepted[0][2].verdict.rank
+        return best - self._problem.judge.tolerance(best)
+
+    def _first_of_tied(self, at_least: float) -> Judged | None:
+        """Return the first link set, in lexicographic order, that ties with the best rank."""
+        tied = []
+        while self._accepted and -self._accepted[0][0] >= at_least:
+            entry = heappop(self._accepted)
+            if self._stands(entry[2]):
+                tied.append(entry)
+        for entry in tied:
+            heappush(self._accepted, entry)
+        return min((entry[2] for entry in tied), key=lambda found: found.evidence.links, default=None)
+
+    def _stands(self, judged: Judged) -> bool:
+        """Whether a candidate is still legal and its value what it was."""
+        found = candidate(self._catalogue.graph, judged.evidence.variables)
+        return (
+            found is not None
+            and found.links == judged.evidence.links
+            and found.change == judged.evidence.change
+        )
+
+
+def _extended_kinds(i: int, largest: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the numbers of single variables, and the kinds of base, that make i missing links together."""
+    for n_more in range(1, largest - 1):
+        for size in range(2, largest - n_more + 1):
+            n_missing = i - n_more * size - comb(n_more, 2)
+            if 0 <= n_missing <= comb(size, 2):
+                yield n_more, (size, n_missing)

@@ -141,6 +141,29 @@ class Judge(Protocol):
         ...
 
 
+def least_gain(judge: Judge, shape: Shape) -> float:
+    """Return the gain, in nats, up to which no candidate of a shape is accepted; infinity if none ever is.
+
+    Examples
+    --------
+    >>> round(least_gain(EntropyDecrement(0.25), Shape(2, 1, 0, 1)), 9)
+    0.25
+    """
+    low, high = 0.0, 1.0
+    while judge.ceiling(shape, np.array([high]))[0] == -inf:
+        low, high = high, 2 * high
+        if high > 1e6:
+            return inf
+    if judge.ceiling(shape, np.array([low]))[0] > -inf:
+        return low
+    while (middle := (low + high) / 2) not in (low, high):
+        if judge.ceiling(shape, np.array([middle]))[0] > -inf:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
 class Criterion(Protocol):
     """What a user chooses: a rule that any sample can be put to."""
 

@@ -1,0 +1,76 @@
+"""What stays the same in all passes: who counts, who decides, how far to look, and what is ruled out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xordal.counting.oracle import EntropyOracle, Scanner
+from xordal.graph.signed_sets import free_parameters
+from xordal.search.candidates import Candidate
+from xordal.search.constraints import FREE, Rules
+from xordal.search.gain import gains
+from xordal.search.scans import Scans
+from xordal.statistics.criterion import Evidence, Judge, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A search to be carried out.
+
+    Attributes
+    ----------
+    oracle
+        Knows entropies.
+    scans
+        Find the sets that may be accepted.
+    judge
+        Ranks and accepts.
+    n_levels
+        Number of levels of each variable.
+    n_rows
+        Number of rows; None for an exact joint.
+    max_variables
+        Largest variable set that a pass may complete; None leaves the paper's bound.
+    rules
+        What is required, forbidden and limited.
+    """
+
+    oracle: EntropyOracle
+    scans: Scans
+    judge: Judge
+    n_levels: tuple[int, ...]
+    n_rows: int | None
+    max_variables: int | None = None
+    rules: Rules = FREE
+
+    @property
+    def scanner(self) -> Scanner:
+        """Finds sets that share enough."""
+        return self.scans.scanner
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate's evidence and the judge's verdict on it."""
+
+    evidence: Evidence
+    verdict: Verdict
+
+
+def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
+    """Return the candidates with evidence and verdict, from one oracle call."""
+    changes = [found.change for found in candidates]
+    batch = [
+        Evidence(
+            found.variables,
+            found.links,
+            found.change,
+            gain,
+            free_parameters(found.change, problem.n_levels),
+            problem.n_rows,
+            found.fill_in,
+        )
+        for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True)
+    ]
+    return [Judged(*pair) for pair in zip(batch, problem.judge.judge(batch), strict=True)]

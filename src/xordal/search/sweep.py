@@ -1,0 +1,202 @@
+"""From scans to candidates in waiting: what may be accepted among the sets that only counting can tell apart.
+
+Two kinds of candidate are too many to look at one by one. *Free* sets, whose variables all lie in different
+components, gain their total correlation, whatever the graph looks like: one scan serves the whole search.
+*Extensions* add single variables of other components to a base within the graph; they gain what completing the
+base gains plus what they share with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import comb, inf, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting.oracle import Bar, ScanBlock
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.signed_sets import free_parameters
+from xordal.search.candidates import Candidate, context
+from xordal.search.gain import gains
+from xordal.search.problem import Problem
+from xordal.search.streams import Stream
+from xordal.statistics.criterion import Shape, least_gain
+from xordal.types import members
+
+_MOST_WAITING = 4_000_000  # free sets kept in waiting, 20 to 50 bytes each
+_BLOCK_CELLS = 4_000_000  # pairs of base and variable looked at in one go
+
+OnBlock = Callable[[int], None]
+ShapeOf = Callable[[tuple[int, ...]], Shape]
+
+
+class FreeSets:
+    """The free sets of one order that may be accepted, best first.
+
+    When more of them may be accepted than can be kept, the best are, and a rest that turns out to be needed
+    is scanned for again.
+    """
+
+    def __init__(self, problem: Problem, order: int) -> None:
+        self._problem = problem
+        self._order = order
+        self._cut = inf  # what can have this rank or a higher one has been in a stream
+
+    @property
+    def highest_left(self) -> float:
+        """The highest rank of what was not kept; -inf when everything was."""
+        return self._cut
+
+    def scan(self, on_block: OnBlock) -> Stream:
+        """Return the best sets that no earlier stream held."""
+        below, self._cut = self._cut, -inf
+        sets: list[NDArray[np.int32]] = []
+        uppers: list[NDArray[np.float64]] = []
+        n_waiting = 0
+        for block in self._problem.scans.blocks(self._order, self._bar()):
+            upper = self._upper(block)
+            may = (upper > -inf) & (upper < below)
+            sets.append(block.sets[may])
+            uppers.append(upper[may])
+            n_waiting += int(may.sum())
+            if n_waiting > 2 * _MOST_WAITING:
+                sets, uppers = self._best(sets, uppers)
+                n_waiting = len(uppers[0])
+            on_block(block.n_scanned)
+        if n_waiting > _MOST_WAITING:
+            sets, uppers = self._best(sets, uppers)
+        if not sets:
+            return Stream(np.empty((0, self._order), np.int32), np.empty(0))
+        return Stream(np.concatenate(sets), np.concatenate(uppers))
+
+    def _best(
+        self, sets: list[NDArray[np.int32]], uppers: list[NDArray[np.float64]]
+    ) -> tuple[list[NDArray[np.int32]], list[NDArray[np.float64]]]:
+        """Return the best of the sets, at most so many as can wait, unless more are equal."""
+        every, upper = np.concatenate(sets), np.concatenate(uppers)
+        cut = np.partition(upper, -_MOST_WAITING)[-_MOST_WAITING]
+        kept = upper > cut
+        if not kept.any():
+            kept = upper >= cut
+        self._cut = max(self._cut, float(upper[~kept].max(initial=-inf)))
+        return [every[kept]], [upper[kept]]
+
+    def _bar(self) -> Bar:
+        return _bar(self._problem, _free_shape, 0.0)
+
+    def _upper(self, block: ScanBlock) -> NDArray[np.float64]:
+        return _highest(self._problem, block, _free_shape, 0.0)
+
+
+def extensions(
+    problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate], n_more: int, on_block: OnBlock
+) -> list[Stream]:
+    """Return the sets that add ``n_more`` variables of other components to one of the bases."""
+    if n_more > 1:
+        return [_several(problem, base, n_more, on_block) for base in bases]
+    rows = max(1, _BLOCK_CELLS // graph.n_vertices)
+    return [
+        _one_more(problem, graph, bases[start : start + rows], on_block) for start in range(0, len(bases), rows)
+    ]
+
+
+def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate], on_block: OnBlock) -> Stream:
+    own = np.array(gains([base.change for base in bases], problem.oracle))
+    shared = problem.scanner.extensions([base.variables for base in bases])
+    on_block(shared.size)
+    total = own[:, None] + shared + problem.scanner.error
+    upper = np.full(total.shape, -inf)
+    levels = np.array(problem.n_levels)
+    shapes = [_Grown.of(base, problem.n_levels) for base in bases]
+    for shape in set(shapes):
+        rows = np.flatnonzero([here == shape for here in shapes])
+        for r in set(problem.n_levels):
+            place = np.ix_(rows, np.flatnonzero(levels == r))
+            upper[place] = problem.judge.ceiling(shape.with_levels((r,)), total[place])
+    upper[~_outside(graph, bases)] = -inf
+    of, chosen = np.nonzero(upper > -inf)
+    sets = chosen.astype(np.int32).reshape(-1, 1)
+    return Stream(sets, upper[of, chosen], [base.variables for base in bases], of)
+
+
+def _several(problem: Problem, base: Candidate, n_more: int, on_block: OnBlock) -> Stream:
+    (own,) = gains([base.change], problem.oracle)
+    shape_of = _Grown.of(base, problem.n_levels).with_levels
+    sets, uppers = [np.empty((0, n_more), np.int32)], [np.empty(0)]
+    for block in problem.scanner.scan(n_more, _bar(problem, shape_of, own), base=base.variables):
+        sets.append(block.sets)
+        uppers.append(_highest(problem, block, shape_of, own))
+        on_block(block.n_scanned)
+    every, upper = np.concatenate(sets), np.concatenate(uppers)
+    may = upper > -inf
+    return Stream(every[may], upper[may], [base.variables], np.zeros(int(may.sum()), np.int64))
+
+
+def _bar(problem: Problem, shape_of: ShapeOf, own: float) -> Bar:
+    """Return what variables of some numbers of levels must share, when their base gains so much already."""
+    return cache(lambda levels: least_gain(problem.judge, shape_of(levels)) - own)
+
+
+def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) -> NDArray[np.float64]:
+    """Return the highest rank that each set of a block can have."""
+    levels = np.sort(np.array(problem.n_levels)[block.sets], axis=1)
+    total = block.shared + problem.scanner.error + own
+    highest = np.full(len(levels), -inf)
+    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
+    for number, here in enumerate(kinds.tolist()):
+        rows = kind.reshape(-1) == number
+        highest[rows] = problem.judge.ceiling(shape_of(tuple(here)), total[rows])
+    return highest
+
+
+@dataclass(frozen=True, slots=True)
+class _Grown:
+    """What decides the shape of a base's extensions."""
+
+    size: int
+    n_missing: int
+    n_context: int
+    dof: int
+    cells: int
+
+    @classmethod
+    def of(cls, base: Candidate, n_levels: tuple[int, ...]) -> _Grown:
+        return cls(
+            base.variables.bit_count(),
+            len(base.links),
+            context(base).bit_count(),
+            free_parameters(base.change, n_levels),
+            prod(n_levels[v] for v in members(base.variables)),
+        )
+
+    def with_levels(self, levels: tuple[int, ...]) -> Shape:
+        """Return the shape of an extension by variables with these numbers of levels."""
+        more = len(levels)
+        return Shape(
+            self.size + more,
+            self.n_missing + more * self.size + comb(more, 2),
+            self.n_context,
+            self.dof + _dof_of_sharing((self.cells, *levels)),
+        )
+
+
+def _free_shape(levels: tuple[int, ...]) -> Shape:
+    return Shape(len(levels), comb(len(levels), 2), 0, _dof_of_sharing(levels))
+
+
+def _dof_of_sharing(levels: tuple[int, ...]) -> int:
+    """Return the free parameters of a total correlation."""
+    return prod(levels) - 1 - sum(r - 1 for r in levels)
+
+
+def _outside(graph: ChordalGraph, bases: Sequence[Candidate]) -> NDArray[np.bool_]:
+    """Return which variables lie in other components than each base, shape (bases, variables)."""
+    label = np.array([(mask & -mask).bit_length() for mask in graph.components])
+    outside = np.ones((len(bases), graph.n_vertices), dtype=np.bool_)
+    for row, base in enumerate(bases):
+        for own in {int(label[v]) for v in members(base.variables)}:
+            outside[row] &= label != own
+    return outside

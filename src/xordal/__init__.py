@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from xordal.search.constraints import Constraints
     from xordal.search.limits import Limits
     from xordal.statistics.criterion import EntropyDecrement
+    from xordal.statistics.scores import BIC, EBIC, BDeu
+    from xordal.statistics.significance import Significance
     from xordal.types import Learned, TraceEntry
 
 _HOME = {
+    "BDeu": "xordal.statistics.scores",
+    "BIC": "xordal.statistics.scores",
     "Bins": "xordal.data.discretise",
     "CategoricalTable": "xordal.data.table",
     "Checkpoint": "xordal.search.checkpoint",
@@ -34,12 +38,14 @@ _HOME = {
     "DataError": "xordal.errors",
     "DataWarning": "xordal.errors",
     "DecomposableMarkovNetwork": "xordal.model.network",
+    "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
     "Limits": "xordal.search.limits",
     "MultiLinkSearch": "xordal.estimator",
     "SettingsError": "xordal.errors",
+    "Significance": "xordal.statistics.significance",
     "TextFormat": "xordal.data.dialect",
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
@@ -49,6 +55,9 @@ _HOME = {
 }
 
 __all__ = [
+    "BIC",
+    "EBIC",
+    "BDeu",
     "Bins",
     "CategoricalTable",
     "Checkpoint",
@@ -62,6 +71,7 @@ __all__ = [
     "Limits",
     "MultiLinkSearch",
     "SettingsError",
+    "Significance",
     "TextFormat",
     "TraceEntry",
     "XordalError",

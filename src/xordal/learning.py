@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from math import comb
@@ -20,7 +20,8 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.pi.colored import color
-from xordal.pi.independence import EXACT, Independence
+from xordal.pi.discover import Data, discover
+from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
 from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.constraints import FREE, Constraints, Rules, rules
@@ -30,6 +31,7 @@ from xordal.search.problem import Problem
 from xordal.search.scans import Scans
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Sample
+from xordal.statistics.significance import Significance
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
 EngineName = Literal["fast", "reference"]
@@ -72,7 +74,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         Largest group of variables to complete at once, instead of ``max_links``: m variables need a
         lookahead of up to m(m-1)/2 links.
     criterion
-        Ranks and accepts link sets; ``EntropyDecrement(0.004)`` by default.
+        Ranks and accepts link sets; ``Significance(0.05)`` by default, and ``EntropyDecrement(0.004)``, the
+        paper's, with the reference engine.
     schedule
         ``"printed"`` (the paper's pseudo-code), ``"as_run"`` (the run behind its tables), ``"straightforward"``
         (no backtracking) or ``"single"`` (single links only).
@@ -130,9 +133,10 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a search needs to know of its source: names, sizes and entropies."""
+    """What a search needs to know of its source: names, levels, sizes and entropies."""
 
     variables: tuple[str, ...]
+    levels: tuple[tuple[Hashable, ...], ...]
     n_levels: tuple[int, ...]
     n_rows: int | None
     oracle: CachedOracle
@@ -146,10 +150,10 @@ class _Known:
                 "Make a table of it with xordal.read_table(...)."
             )
         if isinstance(source, Joint):
-            return cls(source.variables, source.n_levels, None, source.oracle(), None)
+            return cls(source.variables, source.levels, source.n_levels, None, source.oracle(), None)
         counter = NumpyCounter(source)
         oracle = CachedOracle(CountingOracle(counter, source.n_levels))
-        return cls(source.names, source.n_levels, source.n_rows, oracle, counter)
+        return cls(source.names, source.levels, source.n_levels, source.n_rows, oracle, counter)
 
     def problem(self, plan: _Plan, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
@@ -204,7 +208,7 @@ class _Plan:
             value if value is None else int(value) for value in (max_links, max_variables)
         )
         if criterion is not None and (isinstance(criterion, type) or not hasattr(criterion, "on")):
-            raise SettingsError(f"criterion must be one such as EntropyDecrement(0.01), not {criterion!r}.")
+            raise SettingsError(f"criterion must be one such as Significance(0.01), not {criterion!r}.")
         for name, given, kind in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
             if given is not None and not isinstance(given, kind):
                 raise SettingsError(f"{name} must be xordal.{kind.__name__}(...), not {given!r}.")
@@ -219,7 +223,7 @@ class _Plan:
         return cls(
             Schedule(schedule, max_links),
             max_variables,
-            criterion or EntropyDecrement(),
+            criterion or (EntropyDecrement() if engine == "reference" else Significance()),
             engine,
             constraints or Constraints(),
             limits or Limits(),
@@ -283,16 +287,14 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
 
 
 def _with_submodels(known: _Known, learned: Learned, plan: _Plan) -> Learned:
-    """Add the PI submodels in the cliques; without them where the criterion knows no bound for independence.
-
-    Pairs are judged from the source itself, also those that no clique holds.
-    """
-    tolerance = EXACT if known.n_rows is None else plan.criterion.on(known.sample(plan)).negligible()
-    if tolerance is None:
-        return learned
-    judge = Independence(known.oracle, max(tolerance, EXACT))
+    """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
     graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
-    colored = color(judge, graph, most_sets=_MOST_SETS)
+    if known.n_rows is None:
+        colored = color(Independence(known.oracle), graph, most_sets=_MOST_SETS)
+    else:
+        sample = known.sample(plan)
+        data = Data(known.oracle, plan.criterion.on(sample), sample, known.levels)
+        colored = discover(data, graph, most_sets=_MOST_SETS)
     return replace(
         learned,
         submodels=colored.submodels,

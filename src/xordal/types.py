@@ -126,6 +126,33 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule that the variables of a submodel follow, and how often.
+
+    Attributes
+    ----------
+    kind
+        ``"parity"``: the number of variables at their ``marked`` level is ``remainder`` modulo 2.
+        ``"sum"``: with levels numbered from 0 in their order, the sum of the variables times their ``factors``
+        is ``remainder`` modulo ``modulus``. ``"function"``: ``target`` follows from the others.
+    holds
+        The share of rows in which it holds.
+    by_chance
+        The share in which it would hold, were the variables independent; for a function, that of the target's
+        commonest level.
+    """
+
+    kind: Literal["parity", "sum", "function"]
+    holds: float
+    by_chance: float
+    modulus: int = 2
+    remainder: int = 0
+    factors: tuple[int, ...] = ()
+    marked: tuple[str, ...] = ()
+    target: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Submodel:
     """A pseudo-independent (PI) submodel: variables that depend on each other together, not part by part.
 
@@ -142,6 +169,17 @@ class Submodel:
         What the variables share in all, in nats; given the context where there is one.
     context
         The variables a conditional submodel is conditioned on.
+    log_p_value
+        Of all that they share: natural logarithm, uncorrected. None for an exact joint, or where the
+        criterion has none.
+    pairwise_bound
+        In data, independence is an accepted guess: pairs of different blocks may share up to this many nats,
+        each with 95 % confidence. None for an exact joint.
+    parts_share
+        In data, the most that all but one of the variables share, in nats; 5 % of what the whole shares is
+        the most for a full one.
+    rule
+        A simple rule that the variables follow in the data, if there is one.
     """
 
     variables: VarSet
@@ -149,6 +187,10 @@ class Submodel:
     kind: Literal["full", "partial", "conditional"]
     total_correlation: float
     context: VarSet = EMPTY
+    log_p_value: float | None = None
+    pairwise_bound: float | None = None
+    parts_share: float | None = None
+    rule: Rule | None = None
 
     def colored_links(self) -> LinkSet:
         """Return the links between different blocks: those a colored I-map draws dotted (Definition 4)."""
@@ -166,6 +208,15 @@ class NamedSubmodel:
     kind: Literal["full", "partial", "conditional"]
     total_correlation: float
     context: tuple[str, ...] = ()
+    log_p_value: float | None = None
+    pairwise_bound: float | None = None
+    parts_share: float | None = None
+    rule: Rule | None = None
+
+    @property
+    def p_value(self) -> float | None:
+        """The uncorrected p-value of all that the variables share; None where there is none."""
+        return None if self.log_p_value is None else exp(self.log_p_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +255,8 @@ class Learned:
 
     ``links``, ``cliques`` and ``submodels`` hold variable numbers; :meth:`names` turns them into column names.
     ``colored_links`` are those between variables of a PI submodel that look independent as a pair.
-    Both are None where they were not looked for: after an interruption, or with a criterion that knows no bound
-    for independence. ``submodels_up_to`` is set where cliques were too large to look at all their subsets: then
+    Both are None where they were not looked for, after an interruption. ``submodels_up_to`` is set where
+    cliques were too large to look at all their subsets: then
     only those of up to this many variables, and whole cliques, were. ``n_rows`` is None where an exact joint
     was learned; ``seconds`` is the time of the search.
     """
@@ -244,6 +295,10 @@ def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:
         submodel.kind,
         submodel.total_correlation,
         named(submodel.context),
+        submodel.log_p_value,
+        submodel.pairwise_bound,
+        submodel.parts_share,
+        submodel.rule,
     )
 
 

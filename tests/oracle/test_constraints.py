@@ -82,7 +82,8 @@ def test_a_search_under_constraints(table: CategoricalTable, k: int, data: st.Da
         with pytest.raises(SettingsError):
             learn(table, max_links=k, constraints=constraints, limits=limits)
         return
-    learned = learn(table, max_links=k, constraints=constraints, limits=limits)
+    paper = EntropyDecrement(0.004)
+    learned = learn(table, max_links=k, criterion=paper, constraints=constraints, limits=limits)
     trace = list(learned.trace)
     if start:
         first = trace.pop(0)

@@ -61,7 +61,7 @@ def test_the_contract_of_scikit_learn(estimator: MultiLinkSearch, check: Callabl
 
 def test_what_is_learned() -> None:
     search = MultiLinkSearch(max_links=3, criterion=EntropyDecrement(0.004)).fit(BOX)
-    learned = learn(music_box().joint.exact_table())
+    learned = learn(music_box().joint.exact_table(), criterion=EntropyDecrement(0.004))
     assert search.trace_ == learned.trace
     assert nx.utils.graphs_equal(
         nx.Graph(search.graph_.edges), nx.Graph([learned.names(link) for link in learned.links])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.cli import reading, stopping
+from xordal.cli import criteria, reading, stopping
 
 if TYPE_CHECKING:
     from xordal.types import Learned
@@ -43,12 +43,10 @@ def learn(  # noqa: PLR0913 - one parameter per option
             "-m", "--max-variables", min=2, help="Instead of -k: largest group of variables to find at once."
         ),
     ] = None,
-    delta_h: Annotated[
-        float,
-        typer.Option(
-            "--delta-h", min=0.0, help="A link set must lower the entropy by more than this, in nats."
-        ),
-    ] = 0.004,
+    alpha: criteria.Alpha = None,
+    delta_h: criteria.DeltaH = None,
+    bic: criteria.Bic = False,
+    ebic: criteria.Ebic = False,
     schedule: Annotated[
         ScheduleChoice,
         typer.Option(
@@ -82,8 +80,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
 ) -> None:
     """Learn a network from a table, hidden groups included.
 
-    Every column is taken as categorical; one that looks continuous is refused until --bins says how to cut it,
-    one that looks like an identifier is left out. With -k 3 (the default) groups of three variables that are
+    A set of links is learned when it is significant among all that is looked at (--alpha). Every column is
+    taken as categorical; one that looks continuous is refused until --bins says how to cut it, one that looks
+    like an identifier is left out. With -k 3 (the default) groups of three variables that are
     pairwise independent are found, and larger ones whose parts show first; a group of m independent-looking
     variables needs -m M.
 
@@ -99,13 +98,12 @@ def learn(  # noqa: PLR0913 - one parameter per option
     from xordal.learning import learn as learn_network
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.limits import Limits
-    from xordal.statistics.criterion import EntropyDecrement
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
-    criterion = EntropyDecrement(delta_h)
+    criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
     limits = Limits(time_limit=stopping.seconds_in(time_limit), memory_limit=stopping.bytes_in(memory_limit))
     tokens = reading.names_in(missing_tokens)
     how = Reading(
@@ -129,13 +127,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
         screen.notes().print(f"{shown(reading.label_of(data))}: {size}\n")
     with screen.watching(quiet) as (console, tell), stopping.terminable() as signals:
-        numbers = (
-            screen.STEP,
-            screen.LOOKAHEAD,
-            screen.GAIN,
-            screen.chance(table.n_rows),
-            screen.GRAPHS_TESTED,
-        )
+        has_p_values = alpha is not None or (criterion is None and engine is EngineChoice.fast)
+        compared = screen.P_VALUE if has_p_values else screen.chance(table.n_rows)
+        numbers = (screen.STEP, screen.LOOKAHEAD, screen.GAIN, compared, screen.GRAPHS_TESTED)
         rows = screen.TraceTable(console, table.names, numbers)
         try:
             learned = learn_network(

@@ -60,6 +60,15 @@ GAIN = Column("gain", lambda step, entry: f"{entry.gain:.8f}", width=10)
 GRAPHS_TESTED = Column("graphs tested", lambda step, entry: f"{entry.graphs_tested:,}")
 
 
+def _p_value(step: int, entry: TraceEntry) -> str:
+    from xordal.formats.text import p_value_text
+
+    return "" if entry.log_p_value is None else p_value_text(entry.log_p_value)
+
+
+P_VALUE = Column("p-value", _p_value, width=9)
+
+
 def chance(n_rows: int) -> Column:
     """Return the column of what chance alone would gain on average: dof / (2 n)."""
     from xordal.statistics.chance import expected_gain

@@ -6,7 +6,7 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 from __future__ import annotations
 
 from xordal.pi.zoo.model import Model
-from xordal.types import Learned, LinkSet, Submodel, TraceEntry, named_submodel
+from xordal.types import Learned, LinkSet, Rule, Submodel, TraceEntry, named_submodel
 
 Json = dict[str, object]
 
@@ -17,7 +17,7 @@ def to_json(learned: Learned) -> Json:
     Examples
     --------
     >>> from xordal import CategoricalTable, learn
-    >>> learned = learn(CategoricalTable.from_columns({"x": [0, 0, 1, 1], "y": [0, 0, 1, 1]}))
+    >>> learned = learn(CategoricalTable.from_columns({"x": [0, 1] * 20, "y": [0, 1] * 20}))
     >>> to_json(learned)["links"]
     [['x', 'y']]
     """
@@ -79,13 +79,26 @@ def _submodel(submodel: Submodel, names: tuple[str, ...]) -> Json:
         "kind": named.kind,
         **({"context": list(named.context)} if named.context else {}),
         "total_correlation": named.total_correlation,
+        **_significance(named.log_p_value, named.p_value),
+        **({} if named.pairwise_bound is None else {"pairwise_bound": named.pairwise_bound}),
+        **({} if named.parts_share is None else {"parts_share": named.parts_share}),
+        **({} if named.rule is None else {"rule": _rule(named.rule, names)}),
     }
 
 
+def _rule(rule: Rule, names: tuple[str, ...]) -> Json:
+    told: Json = {"kind": rule.kind, "holds": rule.holds, "by_chance": rule.by_chance}
+    if rule.target is not None:
+        return {**told, "target": names[rule.target]}
+    told |= {"modulus": rule.modulus, "remainder": rule.remainder, "factors": list(rule.factors)}
+    return {**told, "marked": list(rule.marked)} if rule.marked else told
+
+
+def _significance(log_p_value: float | None, p_value: float | None) -> Json:
+    return {} if log_p_value is None else {"log_p_value": log_p_value, "p_value": p_value}
+
+
 def _entry(learned: Learned, entry: TraceEntry) -> Json:
-    significance: Json = {}
-    if entry.log_p_value is not None:
-        significance = {"log_p_value": entry.log_p_value, "p_value": entry.p_value}
     return {
         "action": entry.action,
         "lookahead": entry.lookahead,
@@ -93,6 +106,6 @@ def _entry(learned: Learned, entry: TraceEntry) -> Json:
         **({"fill_in": _named(learned.variables, entry.fill_in)} if entry.fill_in else {}),
         "gain": entry.gain,
         "dof": entry.dof,
-        **significance,
+        **_significance(entry.log_p_value, entry.p_value),
         "graphs_tested": entry.graphs_tested,
     }

@@ -16,7 +16,7 @@ def to_networkx(learned: Learned) -> nx.Graph:
     Examples
     --------
     >>> from xordal import CategoricalTable, learn, to_networkx
-    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)]
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> graph = to_networkx(learn(CategoricalTable.from_rows(["a", "b", "c"], rows)))
     >>> graph.edges["a", "c"]
     {'lookahead': 3, 'step': 1}

@@ -6,24 +6,18 @@ Names and values are data: control characters in them are escaped.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import floor, log
 
 from xordal.errors import counted
+from xordal.formats.rules import rule_text
+from xordal.formats.shown import shown
 from xordal.statistics.chance import WEAK, weak_entries
 from xordal.types import Learned, LinkSet, Submodel, single_link_part
 
+__all__ = ["link_text", "links_text", "network_lines", "p_value_text", "shown", "weakness"]
+
 _MOST_GROUPS = 20
 _MOST_LINKS = 12
-
-
-def shown(name: object) -> str:
-    r"""Return a name or value as printable text.
-
-    Examples
-    --------
-    >>> print(shown("red\x1b[31m"))
-    red\x1b[31m
-    """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name))
 
 
 def link_text(names: Iterable[str]) -> str:
@@ -36,18 +30,34 @@ def links_text(variables: tuple[str, ...], links: LinkSet) -> str:
     return ", ".join(link_text((variables[u], variables[v])) for u, v in links)
 
 
+def p_value_text(log_p: float) -> str:
+    """Return a p-value of any size to a digit or two, from its natural logarithm.
+
+    Examples
+    --------
+    >>> p_value_text(log(0.0213)), p_value_text(log(3.2e-9)), p_value_text(-1e5)
+    ('0.021', '3e-9', '4e-43430')
+    """
+    power = log_p / log(10)
+    if power > -3:
+        return f"{10**power:.2g}" if power < -0.005 else "1"
+    exponent = floor(power)
+    digit = round(10 ** (power - exponent))
+    return f"{digit}e{exponent}" if digit < 10 else f"1e{exponent + 1}"
+
+
 def network_lines(learned: Learned) -> list[str]:
     """Return the network in words: cliques, hidden groups, and what a single-link search would have missed."""
     if not learned.links:
-        return [_nothing_found(learned)]
+        return _nothing_found(learned)
     return [*_cliques(learned), *_hidden_groups(learned), *_missed(learned)]
 
 
 def weakness(learned: Learned) -> str | None:
     """Return a warning where chance may well explain some of the steps, and what to do about it."""
-    if learned.n_rows is None:
+    if learned.n_rows is None or _alpha(learned) is not None:
         return None
-    weak = weak_entries(learned.trace, learned.n_rows)
+    weak = weak_entries((entry for entry in learned.trace if entry.log_p_value is None), learned.n_rows)
     if not weak:
         return None
     steps = f"{len(weak)} of {counted(len(learned.trace), 'step')} {'gains' if len(weak) == 1 else 'gain'}"
@@ -79,7 +89,8 @@ def _hidden_groups(learned: Learned) -> list[str]:
         return []
     groups = sorted(learned.submodels, key=lambda submodel: -round(submodel.total_correlation, 4))
     lines = ["", "Hidden groups: parts between bars look independent pair by pair, and are not together"]
-    lines += [_hidden_group(learned, submodel) for submodel in groups[:_MOST_GROUPS]]
+    for submodel in groups[:_MOST_GROUPS]:
+        lines += _hidden_group(learned, submodel)
     if left := len(groups) - _MOST_GROUPS:
         lines += [f"  and {counted(left, 'weaker group')}; --json lists them all"] if left > 0 else []
     if (most := learned.submodels_up_to) is not None:
@@ -89,11 +100,34 @@ def _hidden_groups(learned: Learned) -> list[str]:
     return lines
 
 
-def _hidden_group(learned: Learned, submodel: Submodel) -> str:
+def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:
     blocks = (" ".join(map(shown, learned.names(block))) for block in submodel.partition)
     given = " ".join(map(shown, learned.names(submodel.context)))
-    kind = f"{submodel.kind}, given {given}" if submodel.context else submodel.kind
-    return f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({kind})"
+    told = [f"{submodel.kind}, given {given}" if submodel.context else submodel.kind]
+    if submodel.log_p_value is not None:
+        told.append(f"p = {p_value_text(submodel.log_p_value)}")
+    lines = [f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({', '.join(told)})"]
+    if submodel.pairwise_bound is not None:
+        lines.append(f"    {_look_independent(submodel)}{_rule(learned, submodel)}")
+    return lines
+
+
+def _look_independent(submodel: Submodel) -> str:
+    """Return in words what looks independent, and up to what it may not be."""
+    most = f"no pair shares more than {submodel.pairwise_bound:.2g} nats, 95 % sure"
+    if submodel.kind == "full" and submodel.parts_share is not None:
+        n_others = submodel.variables.bit_count() - 1
+        shared = f"; no {n_others} share more than {submodel.parts_share:.2g}" if n_others > 2 else ""
+        return f"any {n_others} of them look independent ({most}{shared})"
+    return f"the parts look independent pair by pair ({most})"
+
+
+def _rule(learned: Learned, submodel: Submodel) -> str:
+    if submodel.rule is None:
+        return ""
+    names = tuple(shown(name) for name in learned.names(submodel.variables))
+    target = "" if submodel.rule.target is None else shown(learned.variables[submodel.rule.target])
+    return f"; together {rule_text(submodel.rule, names, target)}"
 
 
 def _missed(learned: Learned) -> list[str]:
@@ -112,7 +146,12 @@ def _missed(learned: Learned) -> list[str]:
     ]
 
 
-def _nothing_found(learned: Learned) -> str:
+def _alpha(learned: Learned) -> float | None:
+    criterion = learned.settings["criterion"]
+    return criterion.get("alpha") if isinstance(criterion, dict) else None
+
+
+def _nothing_found(learned: Learned) -> list[str]:
     settings = learned.settings
     single = settings["schedule"] == "single"
     reach = "single link" if single else f"set of up to {settings['max_links']} links"
@@ -120,5 +159,32 @@ def _nothing_found(learned: Learned) -> str:
     if isinstance(criterion := settings["criterion"], dict) and "delta_h" in criterion:
         effect = f"gains more than {criterion['delta_h']} nats, the smallest effect this run can show"
         advice = "Weaker effects need a smaller --delta-h"
+    if (alpha := _alpha(learned)) is not None:
+        effect = f"is significant at alpha = {alpha:g}"
+        advice = "Weaker effects need more rows"
     larger = "another --schedule" if single else "-m 4 or more"
-    return f"No links found: no {reach} {effect}.\n{advice}, larger hidden groups {larger}."
+    shown_by_rows = [] if alpha is None else [_smallest_effect(learned, alpha)]
+    return [
+        f"No links found: no {reach} {effect}.",
+        *shown_by_rows,
+        f"{advice}, larger hidden groups {larger}.",
+    ]
+
+
+def _smallest_effect(learned: Learned, alpha: float) -> str:
+    """Return what these rows could have shown: of two and of three columns with two levels."""
+    from xordal.statistics.significance import smallest_gain
+
+    k = learned.settings["max_links"]
+    m = learned.settings.get("max_variables")
+    n_rows, n_variables = learned.n_rows, len(learned.variables)
+    if n_rows is None or not isinstance(k, int) or n_variables < 2:
+        return "There is nothing to link."
+    bounds = (k, m if isinstance(m, int) else k + 1)
+    sizes = [2, 3] if k >= 3 and bounds[1] >= 3 and n_variables >= 3 else [2]
+    least = {size: smallest_gain(size, n_variables, n_rows, bounds, alpha) for size in sizes}
+    seen = [f"{'two' if size == 2 else 'three'} that share {gain:.2g} nats" for size, gain in least.items()]
+    with_rows = f"With {counted(n_rows, 'row')} and {counted(n_variables, 'column')}"
+    if least[2] > log(2):
+        return f"{with_rows} not even two columns that say the same could have shown it."
+    return f"{with_rows} of two levels each, {' or '.join(seen)} would have been seen (the most is 0.69)."

@@ -6,7 +6,7 @@ graph is checked to be a minimal I-map, and the submodels that count are those i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, fsum
@@ -19,7 +19,7 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.signed_sets import signed_sets
 from xordal.pi.definitions import conditional_pi_submodels, pi_submodels_inside
 from xordal.pi.independence import EXACT, Independence
-from xordal.types import Link, LinkSet, Submodel, VarSet
+from xordal.types import Link, LinkSet, Submodel, VarSet, members, varset
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,18 @@ def colored_imap(
     return color(judge, graph)
 
 
-def color(judge: Independence, graph: ChordalGraph, most_sets: int | None = None) -> ColoredIMap:
+def color(
+    judge: Independence, graph: ChordalGraph, most_sets: int | None = None, *, asks_s5: bool = True
+) -> ColoredIMap:
     """Find the PI submodels inside the cliques of a graph and colour the links between their blocks.
 
     ``most_sets`` bounds the subsets looked at in one clique; of a larger one only the small subsets and the
-    whole are.
+    whole are. Without ``asks_s5`` a set counts that is PI by itself (Definition 2), embedded or not.
     """
     cliques = [clique for clique in maximal_cliques(graph) if clique.bit_count() >= 3]
-    domain = judge.components((1 << graph.n_vertices) - 1) if cliques else ()
+    everything = (1 << graph.n_vertices) - 1
+    judge.decide_pairs(varset(v for clique in cliques for v in members(clique)))
+    domain = judge.components(everything) if cliques and asks_s5 else ()
     submodels: dict[tuple[VarSet, VarSet], Submodel] = {}
     bounds: list[int] = []
     for clique in cliques:
@@ -85,10 +89,14 @@ def color(judge: Independence, graph: ChordalGraph, most_sets: int | None = None
         marginal = pi_submodels_inside(judge, clique, domain, sizes)
         for submodel in (*marginal, *conditional_pi_submodels(judge, clique, range(4, bound + 1))):
             submodels.setdefault((submodel.variables, submodel.context), submodel)
-    coloring = [submodel for submodel in submodels.values() if submodel.kind != "conditional"]
-    colored = sorted({link for submodel in coloring for link in submodel.colored_links()})
     ordered = sorted(submodels.values(), key=lambda s: (s.variables.bit_count(), s.kind, s.variables))
-    return ColoredIMap(graph, tuple(ordered), tuple(colored), min(bounds, default=None))
+    return ColoredIMap(graph, tuple(ordered), links_colored(ordered), min(bounds, default=None))
+
+
+def links_colored(submodels: Iterable[Submodel]) -> LinkSet:
+    """Return the links between blocks of submodels; conditional ones colour none."""
+    coloring = (submodel for submodel in submodels if submodel.kind != "conditional")
+    return tuple(sorted({link for submodel in coloring for link in submodel.colored_links()}))
 
 
 def largest_size(n_variables: int, most_sets: int) -> int:

@@ -1,19 +1,35 @@
-"""Questions about dependence, answered from entropies with a stated tolerance (section 2).
+"""Questions about dependence, answered from entropies (section 2).
 
-Two sets are independent given a third when their conditional mutual information is at most the tolerance. For
-an exact joint that is rounding, 1e-12 nats; for data it is a threshold below which a dependence does not count.
+Two sets are independent given a third when their conditional mutual information is at most the tolerance, which
+for an exact joint is rounding, 1e-12 nats. For data somebody else decides what information shows a dependence
+(:mod:`xordal.pi.discover`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import combinations
-from math import fsum
+from math import comb, fsum
+from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.types import EMPTY, VarSet, members, varset
 
 EXACT = 1e-12
 """Tolerance for exact joints, in nats: computed informations of independent sets are below 1e-13."""
+
+
+class Question(NamedTuple):
+    """Whether ``information``, that of a and b given a third set, shows that they depend on each other."""
+
+    a: VarSet
+    b: VarSet
+    given: VarSet
+    information: float
+
+
+Decide = Callable[[Sequence[Question], int | None], list[bool]]
+"""Answers questions about data; the number says how many are asked within a set known to be dependent."""
 
 
 class Independence:
@@ -24,7 +40,9 @@ class Independence:
     oracle
         An exact joint's or a table's entropies; every question asks for a few, so it should remember them.
     tolerance
-        Largest mutual information, in nats, that still counts as independence.
+        Largest mutual information, in nats, that always counts as independence.
+    decide
+        Says of more information whether it shows a dependence; by default all does.
 
     Examples
     --------
@@ -37,9 +55,11 @@ class Independence:
     False
     """
 
-    def __init__(self, oracle: EntropyOracle, tolerance: float = EXACT) -> None:
+    def __init__(self, oracle: EntropyOracle, tolerance: float = EXACT, decide: Decide | None = None) -> None:
         self._oracle = oracle
         self.tolerance = tolerance
+        self._decide = decide
+        self._decided: dict[tuple[int, int, int], bool] = {}
 
     def information(self, a: int, b: int, given: int = EMPTY) -> float:
         """Return the mutual information I(a; b | given) in nats."""
@@ -55,9 +75,35 @@ class Independence:
         ).tolist()
         return fsum([*parts, -joint, *[-context] * (len(parts) - 1)])
 
-    def is_independent(self, a: int, b: int, given: int = EMPTY) -> bool:
-        """Whether a and b are independent given a third set, up to the tolerance."""
-        return self.information(a, b, given) <= self.tolerance
+    def is_independent(self, a: int, b: int, given: int = EMPTY, *, n_tests: int | None = None) -> bool:
+        """Whether a and b are independent given a third set, as far as the source shows.
+
+        ``n_tests`` says that it is one of so many questions about a set that is known to be dependent.
+        """
+        if (known := self._decided.get((a, b, given))) is not None and n_tests is None:
+            return not known
+        shared = self.information(a, b, given)
+        if shared <= self.tolerance or self._decide is None:
+            return shared <= self.tolerance
+        (depends,) = self._decide([Question(VarSet(a), VarSet(b), VarSet(given), shared)], n_tests)
+        return not depends
+
+    def decide_pairs(self, variables: int) -> None:
+        """Decide all pairs of some variables in one go, so that later questions about them cost nothing."""
+        if self._decide is None:
+            return
+        pairs = [(VarSet(1 << x), VarSet(1 << y)) for x, y in combinations(members(variables), 2)]
+        single = [VarSet(1 << v) for v in members(variables)]
+        alone = dict(zip(single, self._oracle.entropies(single).tolist(), strict=True))
+        together = self._oracle.entropies([VarSet(a | b) for a, b in pairs]).tolist()
+        asked = [
+            Question(a, b, EMPTY, fsum([alone[a], alone[b], -joint]))
+            for (a, b), joint in zip(pairs, together, strict=True)
+        ]
+        for question, depends in zip(asked, self._decide(asked, None), strict=True):
+            is_dependent = depends and question.information > self.tolerance
+            self._decided[question.a, question.b, EMPTY] = is_dependent
+            self._decided[question.b, question.a, EMPTY] = is_dependent
 
     def are_marginally_independent(self, variables: int) -> bool:
         r"""Whether each variable X of the set A is independent of A \ {X}."""
@@ -79,8 +125,9 @@ class Independence:
         It is enough to ask it of pairs given all the rest: if A is independent of B given C, weak union makes
         each x of A independent of each y of B given everything else, which is the case A = {x}.
         """
+        n_pairs = comb(variables.bit_count(), 2)
         return not any(
-            self.is_independent(1 << x, 1 << y, variables & ~(1 << x | 1 << y) | given)
+            self.is_independent(1 << x, 1 << y, variables & ~(1 << x | 1 << y) | given, n_tests=n_pairs)
             for x, y in combinations(members(variables), 2)
         )
 

@@ -128,8 +128,16 @@ class Judge(Protocol):
         """Return how far below the best rank a candidate still ties with it."""
         ...
 
-    def negligible(self) -> float | None:
-        """Return up to which information, in nats, sampled variables count as independent; None if unknown."""
+    def log_p_values(self, batch: Sequence[Evidence]) -> list[float] | None:
+        """Return the log p-value of each, accepted or not; None for a criterion without p-values."""
+        ...
+
+    def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
+        """Return whether the data show each of these dependences; where not, it counts as independence.
+
+        The evidence is of single conditional informations. It is one of all that a search may look at, or,
+        where ``n_tests`` is given, one of so many within a set that is known to be dependent.
+        """
         ...
 
 
@@ -205,9 +213,12 @@ class EntropyDecrement:
         """Return 1e-12 nats, whatever the best gain."""
         return ROUNDING
 
-    def negligible(self) -> float | None:
-        """Return the threshold: a dependence counts when a link could be learned from it."""
-        return self.delta_h
+    def log_p_values(self, batch: Sequence[Evidence]) -> None:
+        """Return None: a threshold knows no chance."""
+
+    def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
+        """Return whether each is above the threshold: it counts when a link could be learned from it."""
+        return [found.gain > self.delta_h + ROUNDING for found in batch]
 
     def to_json(self) -> dict[str, object]:
         """Return the name and the threshold."""

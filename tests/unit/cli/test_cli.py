@@ -70,8 +70,14 @@ def test_quiet_prints_the_links_alone(tmp_path: Path) -> None:
 def test_nothing_found_says_what_could_have_been(tmp_path: Path) -> None:
     (tmp_path / "flat.csv").write_text("a,b\n0,0\n0,1\n1,0\n1,1\n")
     text = run("learn", "flat.csv", cwd=tmp_path).stdout
-    assert "No links found" in text
-    assert "no set of up to 3 links gains more than 0.004 nats" in text
+    assert "No links found: no set of up to 3 links is significant at alpha = 0.05." in text
+    assert "With 4 rows and 2 columns of two levels each, two that share 0.65 nats would have been seen" in text
+    text = run("learn", "flat.csv", "--delta-h", "0.1", cwd=tmp_path).stdout
+    assert "no set of up to 3 links gains more than 0.1 nats, the smallest effect this run can show" in text
+    text = run("learn", "flat.csv", "--bic", cwd=tmp_path).stdout
+    assert "no set of up to 3 links is accepted by the criterion" in text
+    text = run("learn", "flat.csv", "--alpha", "1e-6", cwd=tmp_path).stdout
+    assert "not even two columns that say the same could have shown it" in text
     assert run("learn", "flat.csv", "-q", cwd=tmp_path).stdout == ""
 
 
@@ -164,6 +170,8 @@ def test_reproduce_as_json(tmp_path: Path) -> None:
         (["learn", "good.csv", "-k", "0"], 2, "-k"),
         (["learn", "good.csv", "--delta-h", "-1"], 2, "--delta-h"),
         (["learn", "good.csv", "--delta-h", "inf"], 2, "delta_h must be"),
+        (["learn", "good.csv", "--alpha", "5"], 2, "alpha must be a probability between 0 and 1, not 5.0"),
+        (["learn", "good.csv", "--alpha", "0.05", "--bic"], 2, "give --alpha or --bic, not both"),
         (["learn", "good.csv", "--schedule", "print"], 2, "--schedule"),
         (["learn", "good.csv", "-m", "2", "--engine", "reference"], 2, "only the paper's bound"),
         (["learn"], 2, "'DATA'"),
@@ -197,8 +205,8 @@ def test_mistakes_get_one_clear_message(tmp_path: Path, arguments: list[str], co
 
 
 def test_names_are_data_and_never_markup(tmp_path: Path) -> None:
-    (tmp_path / "names.csv").write_text("[bold]x[/bold],:smile:\n0,0\n1,1\n")
-    (tmp_path / "control.csv").write_text("a\x1b[31m,b\n0,0\n1,1\n")
+    (tmp_path / "names.csv").write_text("[bold]x[/bold],:smile:\n" + "0,0\n1,1\n" * 20)
+    (tmp_path / "control.csv").write_text("a\x1b[31m,b\n" + "0,0\n1,1\n" * 20)
     assert "[bold]x[/bold] - :smile:" in run("learn", "names.csv", cwd=tmp_path).stdout
     done = run("learn", "control.csv", cwd=tmp_path)
     assert "\x1b" not in done.stdout
@@ -234,9 +242,34 @@ def test_a_terminal_that_cannot_show_a_name_is_no_reason_to_stop(tmp_path: Path)
 
 def test_weak_steps_are_warned_about(tmp_path: Path) -> None:
     run("generate", "table-1", "-n", "60", "-o", "t.csv", cwd=tmp_path)
-    assert "times what chance gives" in run("learn", "t.csv", cwd=tmp_path).stderr
+    paper = ("--delta-h", "0.004")
+    assert "times what chance gives" in run("learn", "t.csv", *paper, cwd=tmp_path).stderr
+    assert "chance" not in run("learn", "t.csv", cwd=tmp_path).stderr
     run("generate", "music-box", "-n", "3000", "-o", "m.csv", cwd=tmp_path)
-    assert "chance" not in run("learn", "m.csv", cwd=tmp_path).stderr
+    assert "chance" not in run("learn", "m.csv", *paper, cwd=tmp_path).stderr
+
+
+def test_each_criterion_has_an_option(tmp_path: Path) -> None:
+    run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
+    for options, name in (
+        ((), {"name": "Significance", "alpha": 0.05}),
+        (("--alpha", "0.01"), {"name": "Significance", "alpha": 0.01}),
+        (("--bic",), {"name": "BIC", "penalty": 1.0}),
+        (("--ebic",), {"name": "EBIC", "gamma": 0.5}),
+        (("--engine", "reference", "-k", "1"), {"name": "EntropyDecrement", "delta_h": 0.004}),
+    ):
+        learned = json.loads(run("learn", "m.csv", *options, "--json", cwd=tmp_path).stdout)
+        assert learned["criterion"] == name
+        assert ("p_value" in learned["trace"][0]) == (name["name"] == "Significance")
+
+
+def test_hidden_groups_are_told_in_words(tmp_path: Path) -> None:
+    run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
+    told = run("learn", "m.csv", cwd=tmp_path).stdout
+    assert (
+        "any 2 of them look independent (no pair shares more than 0.0017 nats, 95 % sure); together an " in told
+    )
+    assert "music_box = silent, dog = quiet, John = content, in 100.0 % of rows (50.0 % by chance)" in told
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

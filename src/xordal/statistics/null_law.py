@@ -1,0 +1,155 @@
+"""The law of a candidate's G2 when nothing is there: a shifted gamma with the moments of its chain.
+
+The links of a candidate are added one at a time (:mod:`xordal.graph.chain`), and its G2 is the sum of the G2 of
+the steps. Each step's mean and variance given its margins come from :mod:`xordal.statistics.moments`; given the
+margins of the later one, the earlier steps say nothing about it, so both add up. Of several possible
+chains the one is taken that begins with the variables of the smallest counts: a rule that knows no names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from xordal.counting.oracle import CellCounter, CellCounts
+from xordal.graph.chain import Addition, additions
+from xordal.graph.chordal import ChordalGraph
+from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.criterion import Evidence
+from xordal.statistics.moments import Moments, step_moments, strata
+from xordal.statistics.permutation import expanded, shuffled_moments
+from xordal.types import EMPTY, SignedSets, VarSet, members, varset
+
+_MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
+_SMALLEST_VARIANCE = 1e-4  # as a part of the mean: a G2 that cannot vary still has rounding errors
+
+
+def log_p_value(g2: float, law: Moments) -> float:
+    """Return the log probability of a G2 as large, by a gamma law with these moments.
+
+    The law is shift + scale * chi-squared, with the scale variance / (2 mean) and no shift where that scale is
+    at least 1. Very sparse tables have less variance than that; there the scale is 1 and the shift fits the
+    mean, which leaves the far tail as heavy as a chi-squared's.
+
+    Examples
+    --------
+    >>> round(log_p_value(3.841459, Moments(mean=1, variance=2)), 3)
+    -2.996
+    """
+    if law.mean <= 0:
+        return 0.0
+    variance = max(law.variance, _SMALLEST_VARIANCE * law.mean)
+    scale = max(1.0, variance / (2 * law.mean))
+    dof = variance / (2 * scale**2)
+    shift = law.mean - scale * dof
+    return float(log_tail((g2 - shift) / scale, dof))
+
+
+class NullLaw:
+    """Moments of candidates' G2 in one sample; what was counted and computed is remembered.
+
+    Parameters
+    ----------
+    counter
+        Counts the cells of variable sets.
+    n_levels
+        Number of levels of each variable.
+    seed
+        Of the shuffles; each step has a stream of its own, named by its variables.
+    """
+
+    def __init__(self, counter: CellCounter, n_levels: tuple[int, ...], seed: int = 0) -> None:
+        self._counter = counter
+        self._n_levels = n_levels
+        self._seed = seed
+        self._counts: dict[VarSet, CellCounts] = {}
+        self._moments: dict[Addition, Moments] = {}
+
+    def moments(self, batch: Sequence[Evidence]) -> list[Moments]:
+        """Return mean and variance of each candidate's G2, were all its gain chance."""
+        chains = [self._chain(found) for found in batch]
+        self._count(varset_of for chain in chains for step in chain for varset_of in _margins(step))
+        return [sum((self._step(step) for step in chain), Moments(0, 0)) for chain in chains]
+
+    def _chain(self, found: Evidence) -> tuple[Addition, ...]:
+        """Return the steps of a candidate, rebuilt from its change: where its links lie, all else is linked."""
+        variables = _union(found.change)
+        if len(found.links) == 1:
+            (x, y) = found.links[0]
+            return (Addition(x, y, VarSet(variables & ~(1 << x | 1 << y))),)
+        order = self._by_counts(variables)
+        place = {v: at for at, v in enumerate(order)}
+
+        def moved(links: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+            return sorted((min(place[u], place[v]), max(place[u], place[v])) for u, v in links)
+
+        linked = {pair for s in found.change for pair in combinations(members(s), 2)} - set(found.links)
+        graph = ChordalGraph.empty(len(order)).add(moved(linked))
+        chain = additions(graph, tuple(moved(found.links)))
+        assert chain is not None, "the change of a legal candidate"
+        return tuple(
+            _addition(order[x], order[y], varset(order[v] for v in members(separator)))
+            for x, y, separator in chain
+        )
+
+    def _by_counts(self, variables: VarSet) -> list[int]:
+        """Return the variables by their own counts, then by those of their pairs."""
+        chosen = members(variables)
+        pairs = {pair: varset(pair) for pair in combinations(chosen, 2)}
+        self._count([*(varset([v]) for v in chosen), *pairs.values()])
+
+        def profile(v: int) -> tuple[list[int], list[list[int]]]:
+            own = sorted(self._counts[varset([v])].counts.tolist())
+            return own, sorted(
+                sorted(self._counts[s].counts.tolist()) for pair, s in pairs.items() if v in pair
+            )
+
+        profiles = {v: profile(v) for v in chosen}
+        return sorted(chosen, key=lambda v: profiles[v])
+
+    def _count(self, sets: Iterable[VarSet]) -> None:
+        new = [s for s in dict.fromkeys(sets) if s not in self._counts]
+        self._counts.update(zip(new, self._counter.counts(new), strict=True))
+
+    def _step(self, step: Addition) -> Moments:
+        if step not in self._moments:
+            self._moments[step] = self._computed(step)
+        return self._moments[step]
+
+    def _computed(self, step: Addition) -> Moments:
+        x, y, separator = step
+        with_x, with_y = _margins(step)
+        places = (members(with_x).index(x), members(with_y).index(y))
+        levels = [self._n_levels[v] for v in members(separator)]
+        margins = strata(self._counts[with_x], self._counts[with_y], places, levels)
+        if margins.n_cells <= _MOST_CELLS:
+            return step_moments(margins)
+        return self._shuffled(step)
+
+    def _shuffled(self, step: Addition) -> Moments:
+        x, y, separator = step
+        whole = VarSet(separator | 1 << x | 1 << y)
+        (table,) = self._counter.counts([whole])
+        rows = expanded(table.cells, table.counts)
+        place = {v: at for at, v in enumerate(members(whole))}
+        context = [place[v] for v in members(separator)]
+        _, stratum = np.unique(rows[:, context], axis=0, return_inverse=True)
+        generator = np.random.default_rng([self._seed, *members(whole), x, y])
+        return shuffled_moments(rows[:, place[x]], rows[:, place[y]], stratum.reshape(-1), generator)
+
+
+def _addition(x: int, y: int, separator: VarSet) -> Addition:
+    return Addition(min(x, y), max(x, y), separator)
+
+
+def _margins(step: Addition) -> tuple[VarSet, VarSet]:
+    return VarSet(step.separator | 1 << step.x), VarSet(step.separator | 1 << step.y)
+
+
+def _union(change: SignedSets) -> VarSet:
+    variables = 0
+    for s in change:
+        variables |= s
+    return VarSet(variables or EMPTY)

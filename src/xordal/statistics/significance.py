@@ -1,0 +1,167 @@
+"""Significance: the default criterion, right without tuning.
+
+The promise: with probability about 1 - alpha no accepted set had zero gain in the population when it was
+accepted. It does not say that every link belongs to the true network: with x - y - z true and an empty graph,
+x and z do depend on each other.
+
+A candidate's p-value is the larger of two. One is of the law that its G2 has when nothing is there, given the
+margins (:mod:`xordal.statistics.null_law`); it is right on sparse tables. The other is that of the nominal
+chi-squared for a set without context, and of one degree of freedom for a set with one. It costs little power
+and makes :meth:`SignificanceJudge.ceiling` a bound that needs no counts. The level alpha is shared out among
+all hypotheses by static weights (:mod:`xordal.statistics.weights`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import inf, log
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.errors import SettingsError
+from xordal.statistics.chi_squared import log_tail, quantile
+from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
+from xordal.statistics.null_law import NullLaw, log_p_value
+from xordal.statistics.weights import Weights
+from xordal.types import VarSet
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """Rank by p-value, accept at a level that holds for all that is looked at together.
+
+    An exact joint has no chance in it: there every gain above rounding counts, ranked by its size.
+
+    Parameters
+    ----------
+    alpha
+        Probability, about, of accepting any set of links that gains nothing in the population.
+    seed
+        Of the shuffles by which the largest sparse tables are judged.
+
+    Examples
+    --------
+    >>> from xordal import CategoricalTable, learn
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    >>> learn(CategoricalTable.from_rows("abc", rows), criterion=Significance(0.01)).links
+    ((0, 1), (0, 2), (1, 2))
+    """
+
+    alpha: float = 0.05
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        is_number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
+        if not is_number or not 0 < self.alpha < 1:
+            raise SettingsError(f"alpha must be a probability between 0 and 1, not {self.alpha!r}.")
+        if not isinstance(self.seed, Integral) or isinstance(self.seed, bool) or self.seed < 0:
+            raise SettingsError(f"seed must be zero or a positive whole number, not {self.seed!r}.")
+
+    def on(self, sample: Sample) -> Judge:
+        """Return the judge of candidates in this sample."""
+        if sample.n_rows is None or sample.counter is None:
+            return EntropyDecrement(0.0)
+        return SignificanceJudge(self.alpha, sample.n_rows, _weights(sample), _law(sample, self.seed))
+
+    def to_json(self) -> dict[str, object]:
+        """Return the name and the level."""
+        return {"name": "Significance", "alpha": self.alpha}
+
+
+def _weights(sample: Sample) -> Weights:
+    return Weights(len(sample.n_levels), sample.max_links, sample.max_variables)
+
+
+def _law(sample: Sample, seed: int) -> NullLaw:
+    assert sample.counter is not None
+    return NullLaw(sample.counter, sample.n_levels, int(seed))
+
+
+class SignificanceJudge:
+    """Significance put to a sample."""
+
+    def __init__(self, alpha: float, n_rows: int, weights: Weights, law: NullLaw) -> None:
+        self._log_alpha = log(alpha)
+        self._n_rows = n_rows
+        self._log_weight = cache(weights.log_weight)
+        self._law = law
+
+    def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
+        """Rank by -log p; one that cannot be accepted has no p-value, since nothing was counted for it."""
+        bars = [self._log_level(shape_of(found), bool(found.fill_in)) for found in batch]
+        lowest = self._nominal(batch)
+        able = [place for place, bar in enumerate(bars) if lowest[place] <= bar]
+        log_ps = dict(zip(able, self.log_p_values([batch[place] for place in able]), strict=True))
+        return [
+            Verdict(-log_ps[place], log_ps[place] <= bar, log_ps[place])
+            if place in log_ps
+            else Verdict(-lowest[place], False)
+            for place, bar in enumerate(bars)
+        ]
+
+    def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
+        """Return whether each p-value is below alpha times its weight, or alpha / n_tests."""
+        if n_tests is None:
+            return [verdict.is_accepted for verdict in self.judge(batch)]
+        bar = self._log_alpha - log(n_tests)
+        return [log_p <= bar for log_p in self.log_p_values(batch)]
+
+    def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the log p-value of each, accepted or not."""
+        return [
+            max(log_p_value(2 * self._n_rows * found.gain, law), nominal)
+            for found, law, nominal in zip(batch, self._law.moments(batch), self._nominal(batch), strict=True)
+        ]
+
+    def _nominal(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the log p-values that need no counts; no candidate's own is lower."""
+        gains = np.array([found.gain for found in batch], dtype=np.float64)
+        dofs = np.array([_nominal_dof(shape_of(found)) for found in batch], dtype=np.float64)
+        return log_tail(2 * self._n_rows * gains, dofs).tolist() if batch else []
+
+    def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return -log p of the nominal test, where that can be accepted."""
+        log_ps = log_tail(2 * self._n_rows * gains, _nominal_dof(shape))
+        bar = max(self._log_level(shape, is_filled) for is_filled in (False, True))
+        return np.where(log_ps <= bar, -log_ps, -inf)
+
+    def tolerance(self, best: float) -> float:
+        """Return 1e-9 of the best rank."""
+        return 1e-9 * max(1.0, abs(best))
+
+    def _log_level(self, shape: Shape, is_filled: bool) -> float:
+        """Return the log p-value up to which a candidate is accepted."""
+        return self._log_alpha + self._log_weight(
+            shape.n_variables, shape.n_links, shape.n_context, is_filled=is_filled
+        )
+
+
+def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, int], alpha: float) -> float:
+    """Return from which gain on an unlinked set of columns with two levels each is accepted, in nats.
+
+    ``bounds`` are the largest number of links and of variables that the search completes at once.
+
+    Examples
+    --------
+    >>> round(smallest_gain(2, n_variables=20, n_rows=500, bounds=(3, 4), alpha=0.05), 4)
+    0.0174
+    """
+    log_weight = Weights(n_variables, *bounds).log_weight(size, size * (size - 1) // 2, 0)
+    return float(quantile(log(alpha) + log_weight, 2**size - 1 - size)) / (2 * n_rows)
+
+
+def shape_of(found: Evidence) -> Shape:
+    """Return what is known of a candidate without its counts."""
+    everything = 0
+    for s in found.change:
+        everything |= s
+    context = VarSet(everything & ~found.variables)
+    return Shape(found.variables.bit_count(), len(found.links), context.bit_count(), found.dof)
+
+
+def _nominal_dof(shape: Shape) -> int:
+    return max(shape.dof, 1) if shape.n_context == 0 else 1

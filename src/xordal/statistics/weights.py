@@ -1,0 +1,88 @@
+r"""Static weights: how the chance of any false acceptance is shared out among all hypotheses.
+
+A hypothesis is a change of the graph: "these links, behind these separators, gain nothing in the population".
+:class:`Weights` gives each a weight, and the weights of all hypotheses that a search could ever meet sum to at
+most 1. A candidate is accepted when p <= alpha * weight, so by the union bound
+
+    P(some true h is rejected) <= sum over true h of P(p_h <= alpha w_h) <= alpha * sum of w_h <= alpha,
+
+whatever path the search takes, whatever it ranks by, with or without restarts. The graph at hand is random; the
+universe is not, and so nothing else has to be paid for looking.
+
+The weight is the probability that the following lottery draws a description of the hypothesis. Every
+hypothesis has a description, and different ones have different descriptions, so the weights sum to at most 1.
+
+1. Plain, 0.9, or else, 0.1: with fill-in, or beyond the bounds of the search.
+2. The number of links i and of their endpoints m: plain, one of the pairs a search can meet, all alike, where
+   m <= i + 1, i <= m(m-1)/2 and neither exceeds the search's bounds; else m = 2, 3, ... with
+   probability 2^(1-m), then i, one of m(m-1)/2, all alike.
+3. The endpoints W: one of the C(N, m) sets.
+4. The links L: one of C(m(m-1)/2, i) sets of pairs in W. Plain, the other pairs of W are linked already; else
+   a fair coin each says whether they are.
+5. The number s of context variables, those of the separators outside W, with probability 2^-(s+1); then
+   the context: one of C(N - m, s) sets.
+6. For each context variable, which variables of W it is linked with: one of the 2^m - m - 1 sets of at least
+   two, since it lies in a separator, that is, among the common neighbours of two of them.
+
+W, L, the links within W and those between W and the context determine every separator of the chain of additions
+(:mod:`xordal.graph.chain`): the common neighbours, at its turn, of the two ends of a link. So they determine
+the change, which proves that different hypotheses have different descriptions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb, lgamma, log
+
+_PLAIN, _ELSE = 0.9, 0.1
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of all hypotheses of one search.
+
+    Parameters
+    ----------
+    n_variables
+        Number N of columns.
+    max_links
+        Largest number of links a plain candidate may add.
+    max_variables
+        Largest variable set a plain candidate may complete.
+
+    Examples
+    --------
+    >>> from math import exp
+    >>> weights = Weights(n_variables=20, max_links=3, max_variables=4)
+    >>> round(1 / exp(weights.log_weight(n_variables=3, n_links=3, n_context=0)))
+    10133
+    """
+
+    n_variables: int
+    max_links: int
+    max_variables: int
+
+    @cached_property
+    def n_kinds(self) -> int:
+        """Pairs (number of links, number of endpoints) that a plain candidate can have."""
+        return sum(
+            max(0, min(self.max_links, comb(m, 2)) - (m - 1) + 1)
+            for m in range(2, min(self.max_variables, self.n_variables) + 1)
+        )
+
+    def log_weight(self, n_variables: int, n_links: int, n_context: int, *, is_filled: bool = False) -> float:
+        """Return the log weight of a hypothesis: endpoints, links, context variables, with fill-in or not."""
+        m, i, s = n_variables, n_links, n_context
+        is_plain = m - 1 <= i <= min(comb(m, 2), self.max_links) and m <= self.max_variables
+        if is_plain and not is_filled:
+            kind = log(_PLAIN) - log(self.n_kinds)
+        else:
+            kind = log(_ELSE) + (1 - m) * log(2) - log(comb(m, 2)) - (comb(m, 2) - i) * log(2)
+        places = _log_comb(self.n_variables, m) + _log_comb(comb(m, 2), i)
+        context = (s + 1) * log(2) + _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
+        return kind - places - context
+
+
+def _log_comb(n: int, k: int) -> float:
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

@@ -1,0 +1,109 @@
+"""Moments of G2 against every permutation of small tables, and against shuffles of larger ones."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from xordal import CategoricalTable
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.statistics.moments import Moments, Strata, step_moments, strata
+from xordal.statistics.null_law import log_p_value
+from xordal.statistics.permutation import shuffled_moments
+from xordal.types import varset
+
+Codes = NDArray[np.int64]
+
+
+def margins(x: Codes, y: Codes, s: Codes) -> Strata:
+    table = CategoricalTable.from_columns({"x": x.tolist(), "y": y.tolist(), "s": s.tolist()})
+    of_x, of_y = NumpyCounter(table).counts([varset([0, 2]), varset([1, 2])])
+    return strata(of_x, of_y, (0, 0), [table.n_levels[2]])
+
+
+def g2(x: Codes, y: Codes, s: Codes) -> float:
+    def n_log_n(*columns: Codes) -> float:
+        _, counts = np.unique(np.stack(columns), axis=1, return_counts=True)
+        return float((counts * np.log(counts)).sum())
+
+    return 2 * (n_log_n(x, y, s) - n_log_n(x, s) - n_log_n(y, s) + n_log_n(s))
+
+
+codes = st.lists(st.integers(0, 2), min_size=4, max_size=6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(codes, st.data())
+def test_the_mean_is_that_of_all_permutations(first: list[int], data: st.DataObject) -> None:
+    x = np.array(first)
+    y = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x))))
+    one = np.zeros_like(x)
+    every = [g2(x, np.array(turned), one) for turned in permutations(y.tolist())]
+    found = step_moments(margins(x, y, one))
+    assert found.mean == pytest.approx(np.mean(every), abs=1e-9)
+    if len(set(first)) <= 2 and len(set(y.tolist())) <= 2:  # one free cell: nothing is approximate
+        assert found.variance == pytest.approx(np.var(every), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n", "x_levels", "y_levels", "s_levels"),
+    [
+        (1000, 20, 20, 1),
+        (1000, 5, 125, 1),
+        (1000, 3, 400, 1),
+        (1000, 5, 5, 25),
+        (1000, 2, 2, 200),
+        (1000, 3, 2, 500),
+        (400, 2, 2, 4),
+    ],
+)
+def test_mean_and_variance_are_those_of_shuffles(n: int, x_levels: int, y_levels: int, s_levels: int) -> None:
+    generator = np.random.default_rng([n, x_levels, y_levels, s_levels])
+    x, y, s = (generator.integers(levels, size=n) for levels in (x_levels, y_levels, s_levels))
+    found = step_moments(margins(x, y, s))
+    n_shuffles = 600
+    shuffled = shuffled_moments(x, y, s, generator, n_shuffles)
+    variance = shuffled.variance / (1 + 3 * (2 / n_shuffles) ** 0.5)
+    mean = shuffled.mean - 2 * (variance / n_shuffles) ** 0.5
+    assert found.mean == pytest.approx(mean, abs=4.5 * (variance / n_shuffles) ** 0.5)
+    assert found.variance == pytest.approx(variance, rel=0.3)
+
+
+def test_an_identifier_cannot_vary() -> None:
+    generator = np.random.default_rng(0)
+    x, y = np.arange(500), generator.integers(2, size=500)
+    found = step_moments(margins(x, y, np.zeros_like(x)))
+    observed = g2(x, y, np.zeros_like(x))
+    assert found.mean == pytest.approx(observed)
+    assert found.variance == pytest.approx(0, abs=1e-6)
+    assert log_p_value(observed, found) > log(0.05)
+
+
+def test_large_counts_give_the_nominal_law() -> None:
+    generator = np.random.default_rng(1)
+    x, y, s = (generator.integers(levels, size=100_000) for levels in (3, 4, 2))
+    strata_ = margins(x, y, s)
+    found = step_moments(strata_)
+    assert strata_.dof == 12
+    assert found.mean == pytest.approx(12, rel=2e-3)
+    assert found.variance == pytest.approx(24, rel=5e-3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.integers(5, 60))
+def test_names_of_levels_and_sides_change_no_bit(seed: int, n: int) -> None:
+    generator = np.random.default_rng(seed)
+    x, y, s = (generator.integers(levels, size=n) for levels in (3, 4, 2))
+    found = step_moments(margins(x, y, s))
+    assert step_moments(margins(2 - x, (y + 1) % 4, 1 - s)) == found
+    assert step_moments(margins(y, x, s)) == found
+
+
+def test_no_table_no_evidence() -> None:
+    assert log_p_value(0.0, Moments(0.0, 0.0)) == 0.0

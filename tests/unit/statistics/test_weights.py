@@ -1,0 +1,88 @@
+"""The weights of all hypotheses of a search sum to at most one."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb, exp, fsum, inf
+
+import pytest
+from hypothesis import given, settings
+
+from tests.strategies import chordal_graphs
+from xordal.graph.chain import additions
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.signed_sets import change
+from xordal.statistics.weights import Weights
+from xordal.types import Link, SignedSets, varset
+
+
+def chordal_graphs_over(n: int) -> list[ChordalGraph]:
+    pairs = list(combinations(range(n), 2))
+    found = []
+    for mask in range(1 << len(pairs)):
+        links = tuple(pair for place, pair in enumerate(pairs) if mask >> place & 1)
+        if additions(ChordalGraph.empty(n), links) is not None:
+            found.append(ChordalGraph.empty(n).add(links))
+    return found
+
+
+def shape(links: tuple[Link, ...], changed: SignedSets) -> tuple[int, int, int]:
+    ends = varset(v for link in links for v in link)
+    everything = 0
+    for variables in changed:
+        everything |= variables
+    return ends.bit_count(), len(links), (everything & ~ends).bit_count()
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("max_links", [1, 3, 6])
+def test_the_weights_of_every_change_sum_to_at_most_one(n: int, max_links: int) -> None:
+    weights = Weights(n, max_links, max_links + 1)
+    plain: dict[frozenset[tuple[int, int]], float] = {}
+    filled: dict[frozenset[tuple[int, int]], float] = {}
+    for graph in chordal_graphs_over(n):
+        for size in range(2, n + 1):
+            for W in combinations(range(n), size):
+                links = graph.missing_links(varset(W))
+                chain = additions(graph, links) if links else None
+                if chain is None or len(links) > max_links:
+                    continue
+                changed = change(chain)
+                sizes = shape(links, changed)
+                plain[frozenset(changed.items())] = exp(weights.log_weight(*sizes))
+        missing = [pair for pair in combinations(range(n), 2) if pair not in set(graph.links)]
+        for count in range(2, 4 if n < 5 else 3):
+            for links in combinations(missing, count):
+                chain = additions(graph, links)
+                if chain is not None:
+                    changed = change(chain)
+                    sizes = shape(links, changed)
+                    filled[frozenset(changed.items())] = exp(weights.log_weight(*sizes, is_filled=True))
+    assert 0 < fsum(plain.values()) <= 0.9
+    assert fsum(filled.values()) <= 0.1
+
+
+@given(chordal_graphs(max_vertices=7))
+@settings(max_examples=50)
+def test_a_legal_candidate_within_the_bounds_has_a_weight(graph: ChordalGraph) -> None:
+    weights = Weights(graph.n_vertices, 6, 4)
+    for W in combinations(range(graph.n_vertices), min(4, graph.n_vertices)):
+        links = graph.missing_links(varset(W))
+        chain = additions(graph, links) if links else None
+        if chain is not None:
+            assert -inf < weights.log_weight(*shape(links, change(chain))) < 0
+
+
+def test_sets_without_context_share_alike() -> None:
+    weights = Weights(20, 3, 4)  # kinds (i, m): (1, 2), (2, 3), (3, 3), (3, 4)
+    assert weights.n_kinds == 4
+    assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) / 2)
+    assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) / 3 / 2)
+    assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(0.9 / 4 / comb(20, 2) / comb(18, 2) / 8)
+
+
+def test_what_lies_beyond_the_bounds_of_the_search_shares_with_fill_in() -> None:
+    weights = Weights(20, 3, 3)
+    for m, i in ((4, 3), (4, 6), (5, 7)):
+        assert weights.log_weight(m, i, 1) == weights.log_weight(m, i, 1, is_filled=True)
+    assert weights.log_weight(3, 3, 0) > weights.log_weight(3, 3, 0, is_filled=True)

@@ -63,8 +63,29 @@ def _plain_product(a: Any, ja: int, b: Any, kb: int, n_words: int, out: Any, at:
         out[at + j * stride : at + j * stride + LANES] = common.sum(axis=1)
 
 
+def _plain_reaching(rows: Any, columns: Any, terms: Any, n_groups: int, first: int, hits: Any) -> int:
+    """Mark, in groups of eight lanes k, the binary triples of one i and j whose chi reaches a limit.
+
+    ``rows`` are three arrays of counts, each with where it begins: rows with i, j and k; with i and k; with j and k.
+    ``columns`` are the share of each k, one over its standard deviation, and where they begin. ``terms`` are what i
+    and j contribute. Of the first group only the lanes in ``first`` count. Return whether any reaches it.
+    """
+    (t, t_at), (ik, ik_at), (jk, jk_at) = rows
+    share, scale, at = columns
+    p_i, p_j, n_i, n_j, i_unit, j_unit, unit, lean, chi_ij, limit = terms
+    n = n_groups * LANES
+    n_ik, n_jk = ik[ik_at : ik_at + n].astype(float), jk[jk_at : jk_at + n].astype(float)
+    p, s = share[at : at + n], scale[at : at + n]
+    r_ik, r_jk = (n_ik - n_i * p) * i_unit, (n_jk - n_j * p) * j_unit
+    r_ijk = (t[t_at : t_at + n] - p_i * n_jk - p_j * n_ik - p * lean) * unit
+    chi = chi_ij + (r_ik * r_ik + r_jk * r_jk + r_ijk * r_ijk) * (s * s)
+    hits[:n_groups] = np.packbits(chi >= limit, bitorder="little")
+    hits[0] &= first
+    return int(np.bitwise_or.reduce(hits[:n_groups]))
+
+
 if config.DISABLE_JIT:
-    popcount, extract, product = _plain_popcount, _plain_extract, _plain_product
+    popcount, extract, product, reaching = _plain_popcount, _plain_extract, _plain_product, _plain_reaching
 else:
 
     @intrinsic
@@ -106,6 +127,67 @@ else:
 
         word = types.int64
         return types.void(a, word, b, word, word, out, word, word), build
+
+    @intrinsic
+    def reaching(typing: Any, rows: Any, columns: Any, terms: Any, n_groups: Any, first: Any, hits: Any) -> Any:
+        """Mark the binary triples whose chi reaches a limit; see the plain form."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def data(kind: Any, value: Any) -> Any:
+                return context.make_array(kind)(context, builder, value).data
+
+            def item(value: Any, place: int) -> Any:
+                return builder.extract_value(value, place)
+
+            kinds = signature.args
+            at = item(args[1], 2)
+            sources = [
+                builder.gep(data(kind.types[0], item(item(args[0], x), 0)), [item(item(args[0], x), 1)])
+                for x, kind in enumerate(kinds[0].types)
+            ]
+            sources += [builder.gep(data(kinds[1].types[x], item(args[1], x)), [at]) for x in range(2)]
+            terms = [_splat(builder, item(args[2], x), LANES) for x in range(len(kinds[2].types))]
+            return _reaching(builder, sources, terms, args[3:5], data(kinds[5], args[5]))
+
+        return types.int64(rows, columns, terms, types.int64, types.int64, hits), build
+
+
+def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) -> Any:
+    """Write the loop over groups of eight lanes: one vector of doubles each."""
+    p_i, p_j, n_i, n_j, i_unit, j_unit, unit, lean, chi_ij, limit = terms
+    n_groups, first = bounds
+
+    def times(a: Any, b: Any) -> Any:
+        return builder.fmul(a, b, flags=("contract",))
+
+    def plus(a: Any, b: Any) -> Any:
+        return builder.fadd(a, b, flags=("contract",))
+
+    def minus(a: Any, b: Any) -> Any:
+        return builder.fsub(a, b, flags=("contract",))
+
+    loop = _Loop(builder, _constant(0), n_groups, [_constant(0, _I8)])
+    offset = builder.mul(loop.t, _constant(LANES))
+    vectors = []
+    for source in sources:
+        kind = ir.VectorType(source.type.pointee, LANES)
+        at = builder.bitcast(builder.gep(source, [offset]), kind.as_pointer())
+        value = builder.load(at, align=4)
+        if isinstance(kind.element, ir.IntType):
+            value = builder.sitofp(value, ir.VectorType(ir.DoubleType(), LANES))
+        vectors.append(value)
+    t, n_ik, n_jk, p, s = vectors
+    r_ik, r_jk = times(minus(n_ik, times(n_i, p)), i_unit), times(minus(n_jk, times(n_j, p)), j_unit)
+    r_ijk = minus(minus(minus(t, times(p_i, n_jk)), times(p_j, n_ik)), times(p, lean))
+    r_ijk = times(r_ijk, unit)
+    squares = plus(plus(times(r_ik, r_ik), times(r_jk, r_jk)), times(r_ijk, r_ijk))
+    chi = plus(chi_ij, times(squares, times(s, s)))
+    reached = builder.bitcast(builder.fcmp_ordered(">=", chi, limit), _I8)
+    is_first = builder.icmp_signed("==", loop.t, _constant(0))
+    reached = builder.and_(reached, builder.select(is_first, builder.trunc(first, _I8), _constant(255, _I8)))
+    builder.store(reached, builder.gep(hits, [loop.t]))
+    loop.close([builder.or_(loop.running[0], reached)])
+    return builder.zext(loop.running[0], _I64)
 
 
 def _constant(value: int, kind: Any = _I64) -> Any:

@@ -21,9 +21,9 @@ import numpy as np
 from xordal.counting._bits import HAS_EXTRACT, LANES, extract, popcount, product
 from xordal.counting._jit import kernel
 
-_CHUNK = 16  # blocks scored at once: long loops over lanes, their counts still in the first cache
+_CHUNK = 32  # blocks scored at once: long loops over lanes, their counts still in the first cache
 _CHUNK_COUNTS = 1 << 16
-_SAFE = 1e-9  # far above the rounding of chi, far below any bar that matters
+SAFE = 1e-9  # far above the rounding of chi, far below any bar that matters
 
 
 class Layout(NamedTuple):
@@ -79,7 +79,7 @@ class Room(NamedTuple):
     counts: Any  # (cells x planes x planes x lanes x lanes of the chunk,)
     table: Any  # (table cells, lanes of the chunk)
     chi: Any  # (lanes of the chunk,)
-    rest: Any  # (levels, lanes of the chunk)
+    levels: Any  # (cells x levels, lanes of the chunk) rows with the level
     inverse: Any  # (levels, lanes of the chunk)
 
 
@@ -100,31 +100,35 @@ def x_log_x(logs: Any, count: Any) -> Any:
 
 
 @kernel
-def compact(source: Any, n_words: int, mask: Any, target: Any, width: int, ones: Any) -> None:
-    """Copy the rows of the mask, pushed together, of one plane of a block; count the ones of each slot."""
+def compact(source: Any, n_words: int, mask: Any, target: Any, width: int) -> None:
+    """Copy the rows of the mask, pushed together, of one plane of a block."""
     if not HAS_EXTRACT:
         for t in range(n_words):
             for lane in range(LANES):
                 target[t * LANES + lane] = source[t * LANES + lane] & mask[t]
-    else:
-        target[: width * LANES] = 0
-        place = 0
-        for t in range(n_words):
-            taken = mask[t]
-            length = np.int64(popcount(taken))
-            q = (place >> 6) * LANES
-            r = place & 63
-            for lane in range(LANES):
-                word = extract(source[t * LANES + lane], taken)
-                target[q + lane] |= word << np.uint64(r)
-                if r + length > 64:
-                    target[q + LANES + lane] = word >> np.uint64(64 - r)
-            place += length
-    for lane in range(LANES):
-        total = np.uint64(0)
-        for t in range(width):
-            total += popcount(target[t * LANES + lane])
-        ones[lane] = total
+        return
+    target[: width * LANES] = 0
+    place = 0
+    for t in range(n_words):
+        taken = mask[t]
+        length = np.int64(popcount(taken))
+        q = (place >> 6) * LANES
+        r = place & 63
+        for lane in range(LANES):
+            word = extract(source[t * LANES + lane], taken)
+            target[q + lane] |= word << np.uint64(r)
+            if r + length > 64:
+                target[q + LANES + lane] = word >> np.uint64(64 - r)
+        place += length
+
+
+@kernel
+def count_ones(words: Any, width: int, ones: Any) -> None:
+    """Count the ones of each lane of a plane."""
+    ones[:] = 0
+    for t in range(width):
+        for lane in range(LANES):
+            ones[lane] += np.int32(popcount(words[t * LANES + lane]))
 
 
 @kernel
@@ -161,14 +165,10 @@ def split(parents: Cells, masks: Any, n_parts: int, keep: Any) -> Cells:
         old, new = parents.width[p] * LANES, width[cell] * LANES
         for plane in range(len(keep)):
             if keep[plane]:
-                compact(
-                    parents.words[parents.start[p] + plane * old : parents.start[p] + (plane + 1) * old],
-                    parents.width[p],
-                    mask,
-                    words[start[cell] + plane * new : start[cell] + (plane + 1) * new],
-                    width[cell],
-                    ones[cell, plane * LANES : (plane + 1) * LANES],
-                )
+                target = words[start[cell] + plane * new : start[cell] + (plane + 1) * new]
+                source = parents.words[parents.start[p] + plane * old : parents.start[p] + (plane + 1) * old]
+                compact(source, parents.width[p], mask, target, width[cell])
+                count_ones(target, width[cell], ones[cell, plane * LANES : (plane + 1) * LANES])
         for t in range(width[cell]):
             valid[begin[cell] + t] = first_rows(rows[cell] - 64 * t) if HAS_EXTRACT else mask[t]
     return Cells(words, valid, start, begin, width, rows, ones, weight)
@@ -318,146 +318,94 @@ def found_more(found: Found, j: int, k: int, shared: float) -> Found:
 
 
 @kernel
-def chi_binary(
-    margins: Margins, pairs: Any, layout: Layout, place: Any, at: Any, goal: Any, room: Room
-) -> bool:
-    """Fill ``chi`` of binary triples of one i and j; return whether any reaches the limit.
-
-    With the variables standardised, their products are an orthonormal basis of the functions on the triple under
-    independence, so chi is the sum of the squared correlations of the three pairs and of the triple.
-    """
+def prepare(margins: Margins, layout: Layout, place: Any, room: Room) -> None:
+    """Fill the counts of all levels of the chunk in each cell, and the inverse shares of the levels."""
     j_block, k_block, n_blocks = place
-    lane, i_slot = at
-    n, limit = goal
-    n_lanes = n_blocks * LANES
-    j_slot, k_slot = layout.plane[j_block] * LANES + lane, layout.plane[k_block] * LANES
-    i_share, j_share = layout.share[i_slot], layout.share[j_slot]
-    i_unit, j_unit = layout.scale[i_slot] / n, layout.scale[j_slot] / n
-    unit = layout.scale[i_slot] * j_unit
-    n_ij, n_i, n_j = float(margins.ones[0, j_slot]), n * i_share, n * j_share
-    r_ij = (n_ij - n_i * j_share) * unit
-    chi_ij, lean = r_ij * r_ij, n_ij - 2.0 * n_i * j_share
-    row = room.counts[lane * n_lanes : (lane + 1) * n_lanes]
-    with_i = margins.ones[0, k_slot : k_slot + n_lanes]
-    with_j = pairs[j_slot, k_slot : k_slot + n_lanes]
-    share, scale = layout.share[k_slot : k_slot + n_lanes], layout.scale[k_slot : k_slot + n_lanes]
-    chi = room.chi
-    hits = 0
-    for k in range(n_lanes):
-        n_ik, n_jk, p = float(with_i[k]), float(with_j[k]), share[k]
-        r_ik, r_jk = (n_ik - n_i * p) * i_unit, (n_jk - n_j * p) * j_unit
-        r_ijk = (float(row[k]) - i_share * n_jk - j_share * n_ik - p * lean) * unit
-        total = chi_ij + (r_ik * r_ik + r_jk * r_jk + r_ijk * r_ijk) * (scale[k] * scale[k])
-        chi[k] = total
-        hits += 1 if total >= limit else 0
-    return hits > 0
+    k_levels = layout.levels[k_block]
+    for q in range(n_blocks):
+        for k in range(LANES):
+            x = q * LANES + k
+            for c in range(k_levels):
+                room.inverse[c, x] = layout.inverse[(layout.level[k_block + q] + c) * LANES + k]
+            for cell in range(len(margins.rows)):
+                last = margins.rows[cell]
+                for c in range(k_levels - 1):
+                    count = margins.ones[cell, (layout.plane[k_block + q] + c) * LANES + k]
+                    room.levels[cell * k_levels + c, x] = count
+                    last -= count
+                room.levels[cell * k_levels + k_levels - 1, x] = last
 
 
 @kernel
-def binary_sum(margins: Margins, ones: Any, pairs: Any, n: int, j: int, k: int, t: int, logs: Any) -> float:
-    """Return the sum of c log c over the eight cells of a binary triple with slots j and k."""
-    n_i, n_j, n_k = margins.rows[0], ones[j], ones[k]
-    n_ij, n_ik, n_jk = margins.ones[0, j], margins.ones[0, k], pairs[j, k]
-    return (
-        (x_log_x(logs, t) + x_log_x(logs, n_ij - t))
-        + (x_log_x(logs, n_ik - t) + x_log_x(logs, n_jk - t))
-        + (x_log_x(logs, n_i - n_ij - n_ik + t) + x_log_x(logs, n_j - n_ij - n_jk + t))
-        + (x_log_x(logs, n_k - n_ik - n_jk + t) + x_log_x(logs, n - n_i - n_j - n_k + n_ij + n_ik + n_jk - t))
-    )
-
-
-@kernel
-def chi_any(margins: Margins, layout: Layout, place: Any, lane: int, n: float, room: Room) -> None:
+def fill_tables(margins: Margins, layout: Layout, place: Any, lane: int, n: float, room: Room) -> None:
     """Fill ``chi`` and the tables of the sets of one j, of any numbers of levels."""
     j_block, k_block, n_blocks = place
     k_levels = layout.levels[k_block]
     j_planes, k_planes = layout.levels[j_block] - 1, k_levels - 1
     n_lanes = n_blocks * LANES
-    chi = room.chi
-    chi[:n_lanes] = -1.0
+    chi = room.chi[:n_lanes]
+    chi[:] = -1.0
     at, first = 0, lane * n_lanes
     for cell in range(len(margins.rows)):
-        last = room.rest[k_planes]
-        last[:n_lanes] = margins.rows[cell]
-        for c in range(k_planes):
-            for q in range(n_blocks):
-                slot = (layout.plane[k_block + q] + c) * LANES
-                for k in range(LANES):
-                    room.rest[c, q * LANES + k] = margins.ones[cell, slot + k]
-                    last[q * LANES + k] -= margins.ones[cell, slot + k]
-        for b in range(j_planes + 1):
-            if b == j_planes:
-                for c in range(k_levels):
-                    room.table[at + c, :n_lanes] = room.rest[c, :n_lanes]
-            else:
-                end = room.table[at + k_planes]
-                end[:n_lanes] = margins.ones[cell, (layout.plane[j_block] + b) * LANES + lane]
-                for c in range(k_planes):
-                    row, here, left = room.counts[first : first + n_lanes], room.table[at + c], room.rest[c]
-                    for k in range(n_lanes):
-                        x = row[k]
-                        here[k] = x
-                        end[k] -= x
-                        left[k] -= x
-                    first += LANES * n_lanes
+        scale = margins.weight[cell] / (n * n)
+        rest = room.levels[cell * k_levels : (cell + 1) * k_levels]
+        bottom = at + j_planes * k_levels
+        room.table[bottom : bottom + k_levels, :n_lanes] = rest[:, :n_lanes]
+        last = room.table[bottom + k_planes]
+        for b in range(j_planes):
+            w = scale * layout.inverse[(layout.level[j_block] + b) * LANES + lane]
+            end = room.table[at + k_planes]
+            end[:n_lanes] = margins.ones[cell, (layout.plane[j_block] + b) * LANES + lane]
+            for c in range(k_planes):
+                row, here, left = (
+                    room.counts[first : first + n_lanes],
+                    room.table[at + c],
+                    room.table[bottom + c],
+                )
+                inverse = room.inverse[c]
                 for k in range(n_lanes):
-                    last[k] -= end[k]
-            w = margins.weight[cell] * layout.inverse[(layout.level[j_block] + b) * LANES + lane] / (n * n)
-            for c in range(k_levels):
-                row, inverse = room.table[at + c], room.inverse[c]
-                for k in range(n_lanes):
-                    x = float(row[k])
-                    chi[k] += (w * inverse[k]) * (x * x)
+                    x = row[k]
+                    here[k] = x
+                    end[k] -= x
+                    left[k] -= x
+                    chi[k] += (w * inverse[k]) * (float(x) * float(x))
+                first += LANES * n_lanes
+            inverse = room.inverse[k_planes]
+            for k in range(n_lanes):
+                x = end[k]
+                last[k] -= x
+                chi[k] += (w * inverse[k]) * (float(x) * float(x))
             at += k_levels
+        w = scale * layout.inverse[(layout.level[j_block] + j_planes) * LANES + lane]
+        for c in range(k_levels):
+            row, inverse = room.table[at + c], room.inverse[c]
+            for k in range(n_lanes):
+                chi[k] += (w * inverse[k]) * (float(row[k]) * float(row[k]))
+        at += k_levels
 
 
 @kernel
-def score_chunk(
-    margins: Margins,
-    parents: Cells,
-    pairs: Any,
-    layout: Layout,
-    place: Any,
-    i: int,
-    bounds: Any,
-    goal: Goal,
-    room: Room,
-    found: Found,
+def emit(
+    n_cells: int, layout: Layout, place: Any, lane: int, bounds: Any, goal: Goal, room: Room, found: Found
 ) -> Found:
-    """Add the sets of one block j with some blocks k that can reach the bar; i is -1 unless all are binary."""
+    """Add the sets of one j that reach the bar, of those whose chi reaches the limit."""
     j_block, k_block, n_blocks = place
-    low, high, bar = bounds
+    low, high, bar, limit = bounds
     n, n_lanes = float(goal.n_rows), n_blocks * LANES
-    limit = (expm1(min(bar, 700.0))) * (1 - _SAFE) - _SAFE
-    n_cells = len(margins.rows) * layout.levels[j_block] * layout.levels[k_block]
-    for lane in range(LANES):
-        j = layout.variables[j_block, lane]
-        if j < low:
+    j = layout.variables[j_block, lane]
+    alone = goal.prefix_entropy + goal.entropies[j] - log(n)
+    for x in range(lane + 1 if j_block == k_block else 0, n_lanes):
+        if room.chi[x] < limit:
             continue
-        if i >= 0:
-            at = (lane, layout.plane[layout.block_of[i]] * LANES + layout.lane_of[i])
-            if not chi_binary(margins, pairs[0], layout, place, at, (n, limit), room):
-                continue
-        else:
-            chi_any(margins, layout, place, lane, n, room)
-        for x in range(lane + 1 if j_block == k_block else 0, n_lanes):
-            if room.chi[x] < limit:
-                continue
-            k = layout.variables[k_block + x // LANES, x % LANES]
-            if k < low or min(j, k) >= high:
-                continue
-            total = 0.0
-            if i >= 0:
-                j_slot = layout.plane[j_block] * LANES + lane
-                slot, t = layout.plane[k_block] * LANES + x, room.counts[lane * n_lanes + x]
-                total = binary_sum(margins, parents.ones[0], pairs[0], goal.n_rows, j_slot, slot, t, goal.logs)
-            else:
-                for cell in range(n_cells):
-                    total += x_log_x(goal.logs, room.table[cell, x])
-            alone = goal.prefix_entropy + goal.entropies[j] + goal.entropies[k]
-            shared = alone - (log(n) - total / n)
-            if shared >= bar:
-                found = found_more(found, j, k, shared)
+        k = layout.variables[k_block + x // LANES, x % LANES]
+        if k < low or min(j, k) >= high:
+            continue
+        total = 0.0
+        for cell in range(n_cells):
+            total += x_log_x(goal.logs, room.table[cell, x])
+        shared = alone + goal.entropies[k] + total / n
+        if shared >= bar:
+            found = found_more(found, j, k, shared)
     return found
 
 
@@ -471,7 +419,7 @@ def room_for(layout: Layout, n_cells: int) -> Room:
         np.empty(max(_CHUNK_COUNTS, least), np.int32),
         np.empty((n_cells * most * most, n_lanes), np.int32),
         np.empty(n_lanes),
-        np.empty((most, n_lanes), np.int32),
+        np.empty((n_cells * most, n_lanes), np.int32),
         np.empty((most, n_lanes)),
     )
 
@@ -493,19 +441,9 @@ def chunk_size(layout: Layout, j_block: int, k_block: int, n_cells: int) -> int:
 
 @kernel
 def scan_pairs(
-    cells: Cells,
-    margins: Margins,
-    shape: Any,
-    parents: Cells,
-    pairs: Any,
-    layout: Layout,
-    i: int,
-    span: Any,
-    goal: Goal,
-    bars: Any,
-    room: Room,
-    found: Found,
-) -> Found:
+    cells: Cells, margins: Margins, shape: Any, pairs: Any, layout: Layout, span: Any, goal: Goal, bars: Any,
+    room: Room, found: Found,
+) -> Found:  # fmt: skip
     """Add all pairs that can reach the bar together with the prefix; the lower variable lies in the span."""
     low, high = span
     for j_block in range(len(layout.levels)):
@@ -518,28 +456,15 @@ def scan_pairs(
             bar = bars[layout.group[j_block], layout.group[k_block]]
             lowest = min(layout.variables[j_block, 0], layout.variables[k_block, 0])
             if layout.highest[k_block + size - 1] >= low and lowest < high and bar < np.inf:
-                binary = i >= 0 and layout.levels[j_block] == 2 and layout.levels[k_block] == 2
-                if not binary:
-                    for q in range(size):
-                        for c in range(layout.levels[k_block]):
-                            for k in range(LANES):
-                                level = (layout.level[k_block + q] + c) * LANES + k
-                                room.inverse[c, q * LANES + k] = layout.inverse[level]
-                count_chunk(
-                    cells, (shape[0], shape[1], 0 if binary else shape[2]), pairs, layout, place, room.counts
-                )
-                found = score_chunk(
-                    margins,
-                    parents,
-                    pairs,
-                    layout,
-                    place,
-                    i if binary else -1,
-                    (low, high, bar),
-                    goal,
-                    room,
-                    found,
-                )
+                count_chunk(cells, shape, pairs, layout, place, room.counts)
+                prepare(margins, layout, place, room)
+                limit = expm1(min(bar, 700.0)) * (1 - SAFE) - SAFE
+                bounds = (low, high, bar, limit)
+                n_cells = len(margins.rows) * layout.levels[j_block] * layout.levels[k_block]
+                for lane in range(LANES):
+                    if layout.variables[j_block, lane] >= low:
+                        fill_tables(margins, layout, place, lane, float(goal.n_rows), room)
+                        found = emit(n_cells, layout, place, lane, bounds, goal, room, found)
             k_block += size
     return found
 
@@ -566,21 +491,9 @@ def scan_first(parents: Cells, pairs: Any, layout: Layout, firsts: Any, goal: Go
             margins = Margins(cells.rows, cells.ones, cells.weight)
         mine = Goal(goal.bars, goal.entropies, goal.prefix_entropy + goal.entropies[i], goal.n_rows, goal.logs)
         shape = (n_parents, n_levels - derived, derived)
-        binary = i if n_parents == 1 and n_levels == 2 and derived == 1 else -1
         bars = goal.bars[layout.group[layout.block_of[i]]]
         found = scan_pairs(
-            cells,
-            margins,
-            shape,
-            parents,
-            pairs,
-            layout,
-            binary,
-            (i + 1, len(layout.block_of)),
-            mine,
-            bars,
-            room,
-            found,
+            cells, margins, shape, pairs, layout, (i + 1, len(layout.block_of)), mine, bars, room, found
         )
         ends[place] = found.n
     return found.sets[: found.n], found.shared[: found.n], ends
@@ -593,18 +506,6 @@ def scan_last(cells: Cells, layout: Layout, low: int, high: int, goal: Goal) -> 
     margins = Margins(cells.rows, cells.ones, cells.weight)
     pairs = np.empty((1, 0, 0), np.int32)
     room = room_for(layout, len(cells.rows))
-    found = scan_pairs(
-        cells,
-        margins,
-        (len(cells.rows), 1, 0),
-        cells,
-        pairs,
-        layout,
-        -1,
-        (low, high),
-        goal,
-        goal.bars[0],
-        room,
-        found,
-    )
+    shape = (len(cells.rows), 1, 0)
+    found = scan_pairs(cells, margins, shape, pairs, layout, (low, high), goal, goal.bars[0], room, found)
     return found.sets[: found.n], found.shared[: found.n]

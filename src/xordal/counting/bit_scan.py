@@ -8,9 +8,8 @@ from itertools import combinations_with_replacement, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting import _scan
+from xordal.counting import _binary, _scan
 from xordal.counting._bits import LANES
-from xordal.counting.layout import lay_out
 from xordal.counting.oracle import Bar
 from xordal.counting.rows import Rows
 from xordal.data.packed import pack
@@ -25,10 +24,9 @@ class BitScan:
     """All sets of some variables with few levels, together with a base."""
 
     def __init__(self, rows: Rows, order: int, at_least: Bar, variables: Sequence[int]) -> None:
-        assert rows.bits is not None
         self._rows, self._order, self._at_least = rows, order, at_least
         self._variables = np.array(variables, dtype=np.int64)
-        self._layout, self._root = lay_out(rows.bits, rows.n_levels, variables)
+        self._layout, self._root = rows.layout_of(tuple(variables))
         self._classes = sorted({rows.n_levels[v] for v in variables})
         self._bars: dict[tuple[int, ...], NDArray[np.float64]] = {}
         self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
@@ -82,12 +80,30 @@ class BitScan:
     def _triples(self, parent: Prefix, prefix: tuple[int, ...], firsts: NDArray[np.int64]) -> Found:
         if not len(firsts):
             return np.empty((0, self._order), np.int32), np.empty(0)
-        pairs, shared, ends = _scan.scan_first(*parent, self._layout, firsts, self._goal(prefix))
+        goal = self._goal(prefix)
+        if self._classes == [2] and len(parent[0].rows) == 1 and parent[1].size:
+            return self._binary(parent, goal, firsts)
+        pairs, shared, ends = _scan.scan_first(*parent, self._layout, firsts, goal)
         sets = np.empty((len(pairs), self._order), np.int32)
         sets[:, : len(prefix)] = prefix
         sets[:, -3] = np.repeat(firsts, np.diff(ends, prepend=0))
         sets[:, -2:] = pairs
         return sets, np.maximum(shared, 0.0)
+
+    def _binary(self, parent: Prefix, goal: _scan.Goal, firsts: NDArray[np.int64]) -> Found:
+        """Return triples of binary variables; slots and variables are in the same order."""
+        cells, pairs = parent
+        layout, n_columns = self._layout, len(self._variables)
+        entropies = np.zeros(cells.ones.shape[1])
+        entropies[:n_columns] = goal.entropies[self._variables]
+        columns = _binary.Columns(
+            cells.words, int(cells.width[0]), goal.n_rows, n_columns, cells.ones[0], pairs.reshape(-1),
+            layout.share, layout.scale, entropies, goal.logs,
+        )  # fmt: skip
+        first = np.searchsorted(self._variables, firsts)
+        later, shared, ends = _binary.scan_binary(columns, first, float(goal.bars[0, 0, 0]))
+        sets = np.column_stack([np.repeat(firsts, np.diff(ends, prepend=0)), self._variables[later]])
+        return sets.astype(np.int32), np.maximum(shared, 0.0)
 
     def _pairs(self, firsts: Sequence[int]) -> Found:
         goal = self._goal(())

@@ -48,7 +48,7 @@ def _is_small(rows: Rows, base: VarSet) -> bool:
 
 def _by_bits(rows: Rows, bases: Sequence[VarSet]) -> NDArray[np.float64]:
     assert rows.bits is not None
-    layout, root = rows.layout
+    layout, root = rows.layout_of()
     chosen = [members(base) for base in bases]
     flat = np.array(list(chain.from_iterable(chosen)), dtype=np.int64)
     batch = flat, np.cumsum([len(variables) for variables in chosen])

@@ -77,6 +77,7 @@ class Rows:
         self.n_levels: list[int] = list(table.n_levels)
         self.n_rows = table.n_rows
         self.bits = self._packed()
+        self._laid_out: tuple[tuple[int, ...], Layout, Cells] | None = None
 
     def _packed(self) -> PackedColumns | None:
         """Return the bits of the columns with few levels; None where counting codes is quicker."""
@@ -110,11 +111,13 @@ class Rows:
         counts[1:] *= np.log(counts[1:])
         return counts
 
-    @cached_property
-    def layout(self) -> tuple[Layout, Cells]:
-        """All columns that are packed, in the order they are multiplied."""
+    def layout_of(self, variables: tuple[int, ...] | None = None) -> tuple[Layout, Cells]:
+        """Return some of the packed columns, or all, in the order they are multiplied; the last ones are kept."""
         assert self.bits is not None
-        return lay_out(self.bits, self.n_levels, np.flatnonzero(np.diff(self.bits.first)).tolist())
+        chosen = tuple(np.flatnonzero(np.diff(self.bits.first)).tolist()) if variables is None else variables
+        if self._laid_out is None or self._laid_out[0] != chosen:
+            self._laid_out = chosen, *lay_out(self.bits, self.n_levels, chosen)
+        return self._laid_out[1:]
 
     def shared(self, alone: NDArray[np.float64] | float, log_sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what variables share, from the sum of their entropies and the sum of c log c of their table."""

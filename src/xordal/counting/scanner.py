@@ -6,6 +6,7 @@ about equal cost; what a group found is sorted, so that blocks do not depend on 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
@@ -59,7 +60,7 @@ class Scan(NamedTuple):
 
     def n_sets(self, first: int) -> int:
         """Return how many sets begin with a variable."""
-        return comb(len(self.others) - self.others.index(first) - 1, self.order - 1)
+        return comb(len(self.others) - bisect_left(self.others, first) - 1, self.order - 1)
 
 
 def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:

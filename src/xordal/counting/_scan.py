@@ -107,7 +107,8 @@ def compact(source: Any, n_words: int, mask: Any, target: Any, width: int) -> No
             for lane in range(LANES):
                 target[t * LANES + lane] = source[t * LANES + lane] & mask[t]
         return
-    target[: width * LANES] = 0
+    for x in range(width * LANES):
+        target[x] = 0
     place = 0
     for t in range(n_words):
         taken = mask[t]
@@ -125,7 +126,8 @@ def compact(source: Any, n_words: int, mask: Any, target: Any, width: int) -> No
 @kernel
 def count_ones(words: Any, width: int, ones: Any) -> None:
     """Count the ones of each lane of a plane."""
-    ones[:] = 0
+    for lane in range(LANES):
+        ones[lane] = 0
     for t in range(width):
         for lane in range(LANES):
             ones[lane] += np.int32(popcount(words[t * LANES + lane]))
@@ -248,13 +250,17 @@ def margins_of(cells: Cells, parents: Cells, layout: Layout, v: int) -> Margins:
     ones = np.zeros((n_parents * n_all, cells.ones.shape[1]), np.int32)
     for p in range(n_parents):
         last = p * n_all + n_parts
-        rows[last], ones[last] = parents.rows[p], parents.ones[p]
+        rows[last] = parents.rows[p]
+        for slot in range(ones.shape[1]):
+            ones[last, slot] = parents.ones[p, slot]
         weight[last] = parents.weight[p] * layout.inverse[(layout.level[block] + n_parts) * LANES + lane]
         for a in range(n_parts):
             cell, found = p * n_all + a, p * n_parts + a
-            rows[cell], weight[cell], ones[cell] = cells.rows[found], cells.weight[found], cells.ones[found]
+            rows[cell], weight[cell] = cells.rows[found], cells.weight[found]
             rows[last] -= rows[cell]
-            ones[last] -= ones[cell]
+            for slot in range(ones.shape[1]):
+                ones[cell, slot] = cells.ones[found, slot]
+                ones[last, slot] -= cells.ones[found, slot]
     return Margins(rows, ones, weight)
 
 
@@ -312,7 +318,8 @@ def found_more(found: Found, j: int, k: int, shared: float) -> Found:
     sets, values, n = found.sets, found.shared, found.n
     if n == len(values):
         sets, values = np.empty((2 * n, 2), np.int32), np.empty(2 * n)
-        sets[:n], values[:n] = found.sets, found.shared
+        for x in range(n):
+            sets[x, 0], sets[x, 1], values[x] = found.sets[x, 0], found.sets[x, 1], found.shared[x]
     sets[n, 0], sets[n, 1], values[n] = min(j, k), max(j, k), shared
     return Found(sets, values, n + 1)
 
@@ -344,18 +351,22 @@ def fill_tables(margins: Margins, layout: Layout, place: Any, lane: int, n: floa
     j_planes, k_planes = layout.levels[j_block] - 1, k_levels - 1
     n_lanes = n_blocks * LANES
     chi = room.chi[:n_lanes]
-    chi[:] = -1.0
+    for k in range(n_lanes):
+        chi[k] = -1.0
     at, first = 0, lane * n_lanes
     for cell in range(len(margins.rows)):
         scale = margins.weight[cell] / (n * n)
-        rest = room.levels[cell * k_levels : (cell + 1) * k_levels]
         bottom = at + j_planes * k_levels
-        room.table[bottom : bottom + k_levels, :n_lanes] = rest[:, :n_lanes]
+        for c in range(k_levels):
+            for k in range(n_lanes):
+                room.table[bottom + c, k] = room.levels[cell * k_levels + c, k]
         last = room.table[bottom + k_planes]
         for b in range(j_planes):
             w = scale * layout.inverse[(layout.level[j_block] + b) * LANES + lane]
             end = room.table[at + k_planes]
-            end[:n_lanes] = margins.ones[cell, (layout.plane[j_block] + b) * LANES + lane]
+            count = margins.ones[cell, (layout.plane[j_block] + b) * LANES + lane]
+            for k in range(n_lanes):
+                end[k] = count
             for c in range(k_planes):
                 row, here, left = (
                     room.counts[first : first + n_lanes],
@@ -470,42 +481,35 @@ def scan_pairs(
 
 
 @kernel
-def scan_first(parents: Cells, pairs: Any, layout: Layout, firsts: Any, goal: Goal) -> Any:
-    """Return sets (i, j, k), i of the firsts, that can reach the bar together with the prefix of the parents."""
-    derived = 1 if pairs.shape[1] > 0 else 0
-    n_planes = parents.ones.shape[1] // LANES
-    n_parents = len(parents.rows)
+def scan_sets(parents: Cells, pairs: Any, layout: Layout, firsts: Any, span: Any, goal: Goal) -> Any:
+    """Return the last two variables of sets that can reach the bar, what they share, and where each first ends.
+
+    The sets are those of one of the firsts and two later variables, together with the prefix of the parents. Where
+    there is no first, they are pairs whose lower variable lies in the span.
+    """
+    n_parents, n_planes = len(parents.rows), parents.ones.shape[1] // LANES
+    derived = 1 if pairs.shape[1] > 0 and len(firsts) > 0 else 0
     found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
     ends = np.zeros(len(firsts), np.int64)
     most = 1
     for i in firsts:
         most = max(most, layout.levels[layout.block_of[i]])
     room = room_for(layout, n_parents * most)
-    for place, i in enumerate(firsts):
-        n_levels = layout.levels[layout.block_of[i]]
-        keep = kept(layout, n_planes, i)
-        cells = split_by(parents, layout, i, derived == 0, keep)
-        if derived == 1:
-            margins = margins_of(cells, parents, layout, i)
-        else:
+    cells, margins = parents, Margins(parents.rows, parents.ones, parents.weight)
+    shape, entropy, bars = (n_parents, 1, 0), goal.prefix_entropy, goal.bars[0]
+    for place in range(max(len(firsts), 1)):
+        if len(firsts) > 0:
+            i = firsts[place]
+            block = layout.block_of[i]
+            cells = split_by(parents, layout, i, derived == 0, kept(layout, n_planes, i))
             margins = Margins(cells.rows, cells.ones, cells.weight)
-        mine = Goal(goal.bars, goal.entropies, goal.prefix_entropy + goal.entropies[i], goal.n_rows, goal.logs)
-        shape = (n_parents, n_levels - derived, derived)
-        bars = goal.bars[layout.group[layout.block_of[i]]]
-        found = scan_pairs(
-            cells, margins, shape, pairs, layout, (i + 1, len(layout.block_of)), mine, bars, room, found
-        )
-        ends[place] = found.n
+            if derived == 1:
+                margins = margins_of(cells, parents, layout, i)
+            shape = (n_parents, layout.levels[block] - derived, derived)
+            entropy, bars = goal.prefix_entropy + goal.entropies[i], goal.bars[layout.group[block]]
+            span = (i + 1, len(layout.block_of))
+        mine = Goal(goal.bars, goal.entropies, entropy, goal.n_rows, goal.logs)
+        found = scan_pairs(cells, margins, shape, pairs, layout, span, mine, bars, room, found)
+        if len(firsts) > 0:
+            ends[place] = found.n
     return found.sets[: found.n], found.shared[: found.n], ends
-
-
-@kernel
-def scan_last(cells: Cells, layout: Layout, low: int, high: int, goal: Goal) -> Any:
-    """Return pairs, the lower variable from low to below high, that can reach the bar with the prefix of the cells."""
-    found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
-    margins = Margins(cells.rows, cells.ones, cells.weight)
-    pairs = np.empty((1, 0, 0), np.int32)
-    room = room_for(layout, len(cells.rows))
-    shape = (len(cells.rows), 1, 0)
-    found = scan_pairs(cells, margins, shape, pairs, layout, (low, high), goal, goal.bars[0], room, found)
-    return found.sets[: found.n], found.shared[: found.n]

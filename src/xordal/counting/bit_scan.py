@@ -83,7 +83,7 @@ class BitScan:
         goal = self._goal(prefix)
         if self._classes == [2] and len(parent[0].rows) == 1 and parent[1].size:
             return self._binary(parent, goal, firsts)
-        pairs, shared, ends = _scan.scan_first(*parent, self._layout, firsts, goal)
+        pairs, shared, ends = _scan.scan_sets(*parent, self._layout, firsts, (0, 0), goal)
         sets = np.empty((len(pairs), self._order), np.int32)
         sets[:, : len(prefix)] = prefix
         sets[:, -3] = np.repeat(firsts, np.diff(ends, prepend=0))
@@ -106,8 +106,8 @@ class BitScan:
         return sets.astype(np.int32), np.maximum(shared, 0.0)
 
     def _pairs(self, firsts: Sequence[int]) -> Found:
-        goal = self._goal(())
-        sets, shared = _scan.scan_last(self._prefix[0], self._layout, min(firsts), max(firsts) + 1, goal)
+        span, none = (min(firsts), max(firsts) + 1), np.empty(0, np.int64)
+        sets, shared, _ = _scan.scan_sets(*self._prefix, self._layout, none, span, self._goal(()))
         wanted = np.isin(sets[:, 0], np.array(firsts))
         return sets[wanted], np.maximum(shared[wanted], 0.0)
 

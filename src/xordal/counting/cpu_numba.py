@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from xordal.counting import _kernels
 from xordal.counting._jit import is_compiled
-from xordal.counting._scan import scan_first
+from xordal.counting._scan import scan_sets
 from xordal.counting.extensions import extensions
 from xordal.counting.finalize import entropies_of_sorted
 from xordal.counting.oracle import Bar, CellCounts, ScanBlock
@@ -60,7 +60,7 @@ class NumbaOracle:
         threads: int | None = None,
         notice: Callable[[str], None] = lambda line: None,
     ) -> None:
-        if not is_compiled(scan_first):
+        if not is_compiled(scan_sets):
             notice("compiling the counting kernels (once; about 30 s)")
         self._threads = n_threads(threads)
         self._rows = Rows(table)

@@ -6,7 +6,8 @@ or an exact distribution. The batch is the unit, one call per pass or block of c
 * :class:`CellCounter` counts rows. Counts are exact and those of row blocks add up.
 * :class:`EntropyOracle` answers in nats, always through :mod:`xordal.counting.finalize`.
 * :class:`Scanner` finds the m-sets whose total correlation can reach a bar. It is a filter: it may return
-  sets that miss the bar, never miss one that reaches it; exact numbers come from the oracle.
+  sets that miss the bar, never miss one that reaches it; exact numbers come from the oracle. It also says
+  what every variable shares with given sets.
 """
 
 from __future__ import annotations
@@ -109,6 +110,18 @@ class Scanner(Protocol):
         """
         ...
 
+    def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return what each variable v shares with each base, I(v; base), shape (bases, variables), in nats.
+
+        It is 0 for variables of the base and never negative. As a scan it is for choosing: backends say how far
+        it may be from the exact number.
+        """
+        ...
+
+
+class TableOracle(CellCounter, EntropyOracle, Scanner, Protocol):
+    """All that a backend knows of a table."""
+
 
 class CountingOracle:
     """Entropies and scans from the counts of any counter."""
@@ -131,6 +144,21 @@ class CountingOracle:
                 every = ((first, *rest) for rest in combinations(others[place + 1 :], order - 1))
                 found = self._reaching(every, at_least, base)
                 yield ScanBlock((first,), *_as_arrays(found, order), comb(len(others) - place - 1, order - 1))
+
+    def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
+        """Return the occupied cells of each set."""
+        return self._counter.counts(sets)
+
+    def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return what each variable shares with each base, right to about 1e-14 nats."""
+        n_variables = len(self._n_levels)
+        alone = self.entropies([varset([v]) for v in range(n_variables)])
+        shared = np.zeros((len(bases), n_variables))
+        for place, base in enumerate(bases):
+            others = [v for v in range(n_variables) if not base >> v & 1]
+            of_base, *together = self.entropies([base, *(VarSet(base | 1 << v) for v in others)]).tolist()
+            shared[place, others] = np.maximum(of_base + alone[others] - np.array(together), 0.0)
+        return shared
 
     def _reaching(
         self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet

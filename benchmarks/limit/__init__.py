@@ -33,7 +33,7 @@ def library(flags: tuple[str, ...] = FLAGS) -> Any:
 
 
 def interleave(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return binary columns, shape (columns, rows), as words [block, t, lane]: ones where the rarer value stands."""
+    """Return binary columns, shape (columns, rows), as words [block, t, lane]; ones are the rarer value."""
     n_columns, n_rows = bits.shape
     rarer = bits ^ (2 * bits.sum(axis=1, keepdims=True) > n_rows).astype(np.uint8)
     octets = np.zeros((-(-n_columns // 8) * 8, -(-n_rows // 64) * 8), dtype=np.uint8)
@@ -45,7 +45,7 @@ def interleave(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
 def scan_triples(
     words: NDArray[np.uint64], shape: tuple[int, int], bar: float, *, threads: int, screen: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the triples of columns, shape (columns, rows), whose total correlation reaches the bar, in nats."""
+    """Return the triples of columns whose total correlation reaches the bar, in nats; shape: columns, rows."""
     room = 1 << 16
     while True:
         sets, shared = np.empty((room, 3), np.int32), np.empty(room)

@@ -11,7 +11,8 @@ from typing import Literal, get_args
 
 from xordal import reference
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CachedOracle, CellCounter, CountingOracle
+from xordal.counting.oracle import CachedOracle, CellCounter
+from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
@@ -134,9 +135,8 @@ class _Known:
             )
         if isinstance(source, Joint):
             return cls(source.variables, source.n_levels, None, source.oracle(), None)
-        counter = NumpyCounter(source)
-        oracle = CachedOracle(CountingOracle(counter, source.n_levels))
-        return cls(source.names, source.n_levels, source.n_rows, oracle, counter)
+        counted = oracle_for(source)
+        return cls(source.names, source.n_levels, source.n_rows, CachedOracle(counted), counted)
 
     def sample(self, plan: _Plan) -> Sample:
         """Return what the criterion may know."""

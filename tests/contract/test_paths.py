@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xordal.counting import rows
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CountingOracle, TableOracle
+from xordal.counting.oracle import Bar, CountingOracle, TableOracle
 from xordal.data.packed import pack, unpack
 from xordal.data.table import CategoricalTable
 from xordal.types import VarSet, members, varset
@@ -40,6 +40,10 @@ def wide_tables(draw: st.DrawFn) -> CategoricalTable:
     if draw(st.booleans()):
         weights = generator.integers(1, draw(st.sampled_from([2, 9, 10**6])), n_rows)
     return table_of(codes, n_levels, weights)
+
+
+def constant(bar: float) -> Bar:
+    return lambda levels: bar
 
 
 def plain(table: CategoricalTable) -> CountingOracle:
@@ -116,12 +120,12 @@ def test_binary_triples(n_columns: int, n_rows: int, skew: float, seed: int) -> 
     table = table_of(codes, [2] * n_columns)
     for bar in (0.0, 3.0 / n_rows, 0.3):
         scans = [
-            [(b.firsts, b.sets.tolist(), b.n_scanned) for b in oracle.scan(3, lambda levels, bar=bar: bar)]
+            [(b.firsts, b.sets.tolist(), b.n_scanned) for b in oracle.scan(3, constant(bar))]
             for oracle in (NumbaOracle(table, threads=1), NumbaOracle(table, threads=2))
         ]
         found = {tuple(chosen) for _, sets, _ in scans[0] for chosen in sets}
         assert found == {tuple(chosen) for _, sets, _ in scans[1] for chosen in sets}
-        exact = {tuple(c) for b in plain(table).scan(3, lambda levels, bar=bar: bar) for c in b.sets.tolist()}
+        exact = {tuple(c) for b in plain(table).scan(3, constant(bar)) for c in b.sets.tolist()}
         assert found >= exact
 
 

@@ -1,9 +1,9 @@
 """The kernel of the most common long scan: all triples of binary variables.
 
-As :mod:`xordal.counting._scan`, with one plane per variable: of the eight cells of a triple one is counted, the rows
-in which all three have their rarer value, and seven follow. With the variables standardised, their products are an
-orthonormal basis of the functions on the triple under independence; so chi is the sum of the squared correlations of
-the three pairs and of the triple.
+As :mod:`xordal.counting._scan`, with one plane per variable: of the eight cells of a triple one is counted,
+the rows in which all three have their rarer value, and seven follow. With the variables standardised, their
+products are an orthonormal basis of the functions on the triple under independence; so chi is the sum of the
+squared correlations of the three pairs and of the triple.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Columns(NamedTuple):
 
 @kernel
 def scan_binary(columns: Columns, firsts: Any, bar: float) -> Any:
-    """Return the slots (j, k) of triples that can reach the bar, what they share, and where those of each i end."""
+    """Return slots (j, k) of triples that can reach the bar, what they share, and where those of each i end."""
     n_slots = len(columns.ones)
     words, n_words, pairs, share, scale = (
         columns.words, columns.n_words, columns.pairs, columns.share, columns.scale,
@@ -51,7 +51,7 @@ def scan_binary(columns: Columns, firsts: Any, bar: float) -> Any:
     for place, i in enumerate(firsts):
         for t in range(n_words):
             mask[t] = words[(i // LANES * n_words + t) * LANES + i % LANES]
-        width = (np.int64(columns.ones[i]) + 63) >> 6 if HAS_EXTRACT else n_words
+        width: Any = (np.int64(columns.ones[i]) + 63) >> 6 if HAS_EXTRACT else n_words
         step, old = width * LANES, n_words * LANES
         start = (i + 1) // LANES
         for block in range(start, n_blocks):

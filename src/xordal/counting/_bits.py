@@ -1,9 +1,9 @@
-"""Machine instructions that Numba does not offer: population count, bit extraction, and the product of bit columns.
+"""Machine instructions that Numba does not offer: counts and extraction of bits, products of bit columns.
 
-Each has a plain form of the same name and arguments, used where the JIT is off (``NUMBA_DISABLE_JIT=1``).
-The product is written in vectors that LLVM lowers for any processor: eight columns by eight columns, one row of
-64 cases at a time. Bits of eight columns lie interleaved, ``words[t, lane]``, so that a vector holds one word of
-each and no sum over lanes is ever needed.
+Each has a plain form of the same name and arguments, used where the JIT is off (``NUMBA_DISABLE_JIT=1``). The
+product is written in vectors that LLVM lowers for any processor: eight columns by eight columns, one row of
+64 cases at a time. Bits of eight columns lie interleaved, ``words[t, lane]``, so that a vector holds one word
+of each and no sum over lanes is ever needed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from llvmlite import binding, ir
 from numba import types
-from numba.core import cgutils, config
+from numba.core import cgutils
+from numba.core import config as numba_config
 from numba.extending import intrinsic
 
 LANES = 8
 """How many columns lie side by side; also the height of a tile."""
 
+config: Any = numba_config  # its names are made at run time
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FULL_BYTES = 31  # words whose byte counts, at most 8 each, add up to less than 256
 
@@ -66,9 +68,10 @@ def _plain_product(a: Any, ja: int, b: Any, kb: int, n_words: int, out: Any, at:
 def _plain_reaching(rows: Any, columns: Any, terms: Any, n_groups: int, first: int, hits: Any) -> int:
     """Mark, in groups of eight lanes k, the binary triples of one i and j whose chi reaches a limit.
 
-    ``rows`` are three arrays of counts, each with where it begins: rows with i, j and k; with i and k; with j and k.
-    ``columns`` are the share of each k, one over its standard deviation, and where they begin. ``terms`` are what i
-    and j contribute. Of the first group only the lanes in ``first`` count. Return whether any reaches it.
+    ``rows`` are three arrays of counts, each with where it begins: rows with i, j and k; with i and k; with j
+    and k. ``columns`` are the share of each k, one over its standard deviation, and where they begin.
+    ``terms`` are what i and j contribute. Of the first group only the lanes in ``first`` count. Return
+    whether any reaches it.
     """
     (t, t_at), (ik, ik_at), (jk, jk_at) = rows
     share, scale, at = columns
@@ -105,12 +108,12 @@ else:
             if not HAS_EXTRACT:  # never run: callers mask instead, but both branches are compiled
                 return args[0]
             name, kind = "llvm.x86.bmi.pext.64", ir.FunctionType(_I64, [_I64, _I64])
-            return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+            return builder.call(_declared(builder, kind, name), args)
 
         return types.uint64(types.uint64, types.uint64), build
 
     @intrinsic
-    def product(
+    def product(  # noqa: PLR0913, PLR0917 - as the plain form, and what Numba adds
         typing: Any, a: Any, ja: Any, b: Any, kb: Any, n_words: Any, out: Any, at: Any, stride: Any
     ) -> Any:
         """Count the common bits of eight columns with eight columns; see the plain form."""
@@ -203,11 +206,16 @@ def _splat(builder: Any, value: Any, lanes: int) -> Any:
     )
 
 
+def _declared(builder: Any, kind: Any, name: str) -> Any:
+    """Return an instruction of LLVM as a function."""
+    return cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+
+
 def _count(builder: Any, vector: Any) -> Any:
     """Return the number of ones in each lane."""
     name = f"llvm.ctpop.v{vector.type.count}i{vector.type.element.width}"
     kind = ir.FunctionType(vector.type, [vector.type])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [vector])
+    return builder.call(_declared(builder, kind, name), [vector])
 
 
 def _load(builder: Any, pointer: Any, offset: Any, lanes: int) -> Any:
@@ -259,7 +267,7 @@ def _by_words(builder: Any, left: Any, right: Any, n_words: Any, out: Any) -> No
 
 
 def _by_bytes(builder: Any, left: Any, right: Any, n_words: Any, out: Any) -> None:
-    """One count per byte, added up before bytes can overflow: a table look-up each, or one instruction on ARM."""
+    """One count per byte, added up before bytes overflow: a table look-up each, or one instruction on ARM."""
     half = LANES // 2
     words, octets = ir.VectorType(_I64, half), ir.VectorType(_I8, 8 * half)
     n_rounds = builder.sdiv(builder.add(n_words, _constant(_FULL_BYTES - 1)), _constant(_FULL_BYTES))

@@ -6,7 +6,7 @@ Kernels release the interpreter's lock and are run by ordinary threads, so none 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -15,12 +15,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile a function at its first call; keep the result on disk where some folder can be written."""
-    options = {"nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": {"contract"}}
+    options: dict[str, Any] = {
+        "nogil": True, "error_model": "numpy", "boundscheck": False, "fastmath": {"contract"},
+    }  # fmt: skip
     try:
         compiled = numba.njit(function, cache=True, **options)
     except RuntimeError:  # no folder for the cache: compiled anew in each process
         compiled = numba.njit(function, **options)
-    return compiled  # type: ignore[no-any-return]
+    return cast(F, compiled)
 
 
 def is_compiled(function: Any) -> bool:

@@ -1,8 +1,9 @@
 """Kernels that count given sets of variables: arrays in, arrays out.
 
-Two ways. *Tables* are counted from bit planes by AND and population count, one pass over the words per cell of the
-table less those that follow by inclusion and exclusion: for small tables. *Codes* number the cell of each row and
-count the numbers: for any table, any number of levels and weighted rows, with memory in proportion to the rows.
+Two ways. *Tables* are counted from bit planes by AND and population count, one pass over the words per cell
+of the table less those that follow by inclusion and exclusion: for small tables. *Codes* number the cell of
+each row and count the numbers: for any table, any number of levels and weighted rows, with memory in
+proportion to the rows.
 
 Batches of sets are flat arrays: set s is ``members[ends[s - 1] : ends[s]]``.
 """
@@ -76,7 +77,7 @@ def count_with_any(
 
 
 @kernel
-def count_last(rows: Any, planes: Any, first: int, level: int, n_levels: int) -> int:
+def count_last(rows: Any, planes: Any, first: int, level: int, n_levels: int) -> Any:
     """Return how many of the rows have the level; of the last level, how many have any."""
     total = np.uint64(0)
     if level < n_levels - 1:
@@ -130,7 +131,7 @@ def sorted_counts(tables: Any, starts: Any, sizes: Any, n_cells: Any) -> None:
 def slot_of(keys: Any, key: int) -> int:
     """Return where a key stands or may be put in a hash table whose empty places hold -1."""
     mask = len(keys) - 1
-    place = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & mask
+    place = (((key ^ (key >> 31)) & 0x7FFFFFFF) * 0x9E3779B1 >> 16) & mask  # no more than 63 bits
     while keys[place] != -1 and keys[place] != key:
         place = (place + 1) & mask
     return place
@@ -138,7 +139,7 @@ def slot_of(keys: Any, key: int) -> int:
 
 @kernel
 def refine(ids: Any, n_ids: int, codes: Any, n_levels: int, keys: Any, numbers: Any, out: Any) -> int:
-    """Number the cells of a set with one more variable; return how many numbers may occur.
+    """Give the cells of a set with one more variable numbers; return how many may occur.
 
     Numbers run through the full table while that is small, otherwise through the occupied cells as they come.
     """

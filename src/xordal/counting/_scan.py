@@ -1,14 +1,15 @@
 """Kernels that score all sets of variables: arrays in, arrays out.
 
-Glossary. A *block* is up to eight variables of equally many levels, side by side in *lanes*; a block of r levels has
-r - 1 *planes* (the most common level has none) of words ``[t, lane]``. A *slot* is a lane of a plane. A *cell* is a
-cell of the table over the prefix of a set, all but its last two variables; it holds the words of its own rows, pushed
-together. In a cell, pairs of slots are counted by ``product``; levels without a plane follow by subtraction, and so
-does the last cell of each parent cell, from the pairs of the parent.
+Glossary. A *block* is up to eight variables of equally many levels, side by side in *lanes*; a block of r
+levels has r - 1 *planes* (the most common level has none) of words ``[t, lane]``. A *slot* is a lane of a
+plane. A *cell* is a cell of the table over the prefix of a set, all but its last two variables; it holds the
+words of its own rows, pushed together. In a cell, pairs of slots are counted by ``product``; levels without a
+plane follow by subtraction, and so does the last cell of each parent cell, from the pairs of the parent.
 
-Of a set two numbers are made. First ``chi`` = sum p^2/q - 1, with p the observed share of a table cell and q the
-product of the shares of its levels. Total correlation is the divergence of p from q, which is at most log(1 + chi):
-a set with log(1 + chi) below the bar is done without a logarithm. Then, of the others, the total correlation.
+Of a set two numbers are made. First ``chi`` = sum p^2/q - 1, with p the observed share of a table cell and q
+the product of the shares of its levels. Total correlation is the divergence of p from q, which is at most
+log(1 + chi): a set with log(1 + chi) below the bar is done without a logarithm. Then, of the others, the
+total correlation.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def x_log_x(logs: Any, count: Any) -> Any:
 
 
 @kernel
-def compact(source: Any, n_words: int, mask: Any, target: Any, width: int) -> None:
+def compact(source: Any, n_words: Any, mask: Any, target: Any, width: Any) -> None:
     """Copy the rows of the mask, pushed together, of one plane of a block."""
     if not HAS_EXTRACT:
         for t in range(n_words):
@@ -109,7 +110,7 @@ def compact(source: Any, n_words: int, mask: Any, target: Any, width: int) -> No
         return
     for x in range(width * LANES):
         target[x] = 0
-    place = 0
+    place: Any = 0
     for t in range(n_words):
         taken = mask[t]
         length = np.int64(popcount(taken))
@@ -327,7 +328,7 @@ def found_more(found: Found, j: int, k: int, shared: float) -> Found:
 @kernel
 def prepare(margins: Margins, layout: Layout, place: Any, room: Room) -> None:
     """Fill the counts of all levels of the chunk in each cell, and the inverse shares of the levels."""
-    j_block, k_block, n_blocks = place
+    _, k_block, n_blocks = place
     k_levels = layout.levels[k_block]
     for q in range(n_blocks):
         for k in range(LANES):
@@ -451,7 +452,7 @@ def chunk_size(layout: Layout, j_block: int, k_block: int, n_cells: int) -> int:
 
 
 @kernel
-def scan_pairs(
+def scan_pairs(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     cells: Cells, margins: Margins, shape: Any, pairs: Any, layout: Layout, span: Any, goal: Goal, bars: Any,
     room: Room, found: Found,
 ) -> Found:  # fmt: skip
@@ -484,8 +485,8 @@ def scan_pairs(
 def scan_sets(parents: Cells, pairs: Any, layout: Layout, firsts: Any, span: Any, goal: Goal) -> Any:
     """Return the last two variables of sets that can reach the bar, what they share, and where each first ends.
 
-    The sets are those of one of the firsts and two later variables, together with the prefix of the parents. Where
-    there is no first, they are pairs whose lower variable lies in the span.
+    The sets are those of one of the firsts and two later variables, together with the prefix of the parents.
+    Where there is no first, they are pairs whose lower variable lies in the span.
     """
     n_parents, n_planes = len(parents.rows), parents.ones.shape[1] // LANES
     derived = 1 if pairs.shape[1] > 0 and len(firsts) > 0 else 0

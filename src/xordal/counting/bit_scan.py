@@ -37,7 +37,7 @@ class BitScan:
         cells, keep = self._root, np.ones(self._root.ones.shape[1] // LANES, dtype=np.bool_)
         if with_base:
             repeated = ids if not len(self._rows.codes.weights) else np.repeat(ids, self._rows.codes.weights)
-            masks = pack(repeated[None], [n_ids]).planes
+            masks = pack(repeated[None].astype(np.int32), [n_ids]).planes
             masks = masks[masks.any(axis=1)]
             cells = _scan.split(self._root, masks.reshape(-1), len(masks), keep)
             cells.weight[:] = self._rows.n_rows / cells.rows
@@ -75,7 +75,7 @@ class BitScan:
 
     def _may_count_pairs(self, cells: _scan.Cells, times: int) -> bool:
         n_slots = cells.ones.shape[1]
-        return len(cells.rows) * times * n_slots * n_slots * 4 <= _MOST_PAIRS
+        return bool(len(cells.rows) * times * n_slots * n_slots * 4 <= _MOST_PAIRS)
 
     def _triples(self, parent: Prefix, prefix: tuple[int, ...], firsts: NDArray[np.int64]) -> Found:
         if not len(firsts):
@@ -123,12 +123,12 @@ class BitScan:
     def _bars_after(self, prefix: tuple[int, ...]) -> NDArray[np.float64]:
         """Return the bars by classes of the other variables, infinite where there are no such sets."""
         n_free = min(self._order, 3)
-        bars = np.full((len(self._classes),) * 3, np.inf)
+        bars: NDArray[np.float64] = np.full((len(self._classes),) * 3, np.inf)
         there = [sum(self._rows.n_levels[v] == r for v in self._variables.tolist()) for r in self._classes]
         for free in combinations_with_replacement(range(len(self._classes)), n_free):
             classes = prefix + free
             if all(classes.count(c) <= there[c] for c in set(classes)):
                 bar = self._at_least(tuple(sorted(self._classes[c] for c in classes))) - 3 * self._rows.margin
                 for order in permutations(free):
-                    bars[(slice(None), *order) if n_free == 2 else order] = bar
+                    bars.T[order[::-1]] = bar  # of two classes, the last two indices
         return bars

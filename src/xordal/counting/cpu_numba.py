@@ -1,8 +1,8 @@
 """Counting with compiled kernels on all cores: counts, entropies, scans and extensions.
 
-Rows are kept twice: as codes, and, of columns with few levels, as bits. Weighted rows are repeated in the bits unless
-that would be far longer than counting codes; a table with few distinct rows becomes those, with weights.
-Threads share no state and the order of additions never depends on them, so results do not either.
+Rows are kept twice: as codes, and, of columns with few levels, as bits. Weighted rows are repeated in the
+bits unless that would be far longer than counting codes; a table with few distinct rows becomes those, with
+weights. Threads share no state and the order of additions never depends on them, so results do not either.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ from xordal.types import EMPTY, VarSet, members
 _LARGEST_TABLE = 256  # cells up to which AND and popcount beat counting codes
 _MOST_AXES = 20  # variables of a set whose table is unravelled
 _BATCH = 4096  # sets counted at once by a thread
+
+
+SortedCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
+Counting = Callable[["Batch"], SortedCounts]
 
 
 class NumbaOracle:
@@ -74,13 +78,16 @@ class NumbaOracle:
         batch = Batch.of(sets, self._rows.codes.n_levels)
         found = np.zeros(len(sets))
         fits = batch.fits(self._rows.bits, _LARGEST_TABLE)
-        for chosen, count in ((fits, self._small), (~fits, self._large)):
-            where = np.flatnonzero(chosen)
-            parts = [where[at : at + _BATCH] for at in range(0, len(where), _BATCH)]
-            for part, (counts, ends) in zip(
-                parts, in_threads(self._threads, lambda p, f=count: f(batch.only(p)), parts), strict=True
-            ):
-                found[part] = _entropies(counts, ends)
+        small, large = np.flatnonzero(fits), np.flatnonzero(~fits)
+        tasks = [(small[at : at + _BATCH], self._small) for at in range(0, len(small), _BATCH)]
+        tasks += [(large[at : at + _BATCH], self._large) for at in range(0, len(large), _BATCH)]
+
+        def run(task: tuple[NDArray[np.int64], Counting]) -> None:
+            part, count = task
+            found[part] = _entropies(*count(batch.only(part)))
+
+        for _ in in_threads(self._threads, run, tasks):
+            pass
         return found
 
     def scan(
@@ -109,7 +116,7 @@ class NumbaOracle:
     def _cells_by_codes(self, variables: VarSet) -> CellCounts:
         codes = self._rows.codes
         ids, n_ids = codes.ids(variables)
-        counts = codes.count(ids, n_ids)
+        counts = codes.rows_with(ids, n_ids)
         example = np.empty(n_ids, np.int64)
         example[ids] = np.arange(len(ids))
         occupied = np.flatnonzero(counts)
@@ -127,7 +134,7 @@ class NumbaOracle:
         _kernels.count_tables(*where, batch.members, batch.ends, np.cumsum(sizes) - sizes, tables)
         return tables
 
-    def _small(self, batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _small(self, batch: Batch) -> SortedCounts:
         """Return the sorted counts of small tables, from bits."""
         tables, sizes = self._tables(batch), batch.sizes.astype(np.int64)
         starts, n_cells = np.cumsum(sizes) - sizes, np.empty(len(sizes), np.int64)
@@ -135,7 +142,7 @@ class NumbaOracle:
         within = np.arange(len(tables)) - np.repeat(starts, sizes)
         return tables[within < np.repeat(n_cells, sizes)], np.cumsum(n_cells)
 
-    def _large(self, batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _large(self, batch: Batch) -> SortedCounts:
         """Return the sorted counts of any tables, from codes."""
         counts, ends = _kernels.count_codes(*self._rows.codes, batch.members, batch.ends)
         return counts, ends
@@ -177,7 +184,8 @@ class Batch(NamedTuple):
             return np.zeros(len(self.ends), dtype=bool)
         absent = np.concatenate([[0], np.cumsum(np.diff(bits.first)[self.members] == 0)])
         begins = np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
-        return (absent[self.ends] == absent[begins]) & (self.sizes <= most_cells) & (self.ends > begins)
+        there = absent[self.ends] == absent[begins]
+        return np.asarray(there & (self.sizes <= most_cells) & (self.ends > begins))
 
 
 def _products(values: NDArray[np.float64], ends: NDArray[np.int64]) -> NDArray[np.float64]:

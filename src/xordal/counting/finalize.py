@@ -41,4 +41,4 @@ def entropies_of_sorted(counts: NDArray[np.int64]) -> NDArray[np.float64]:
         return np.zeros(len(counts))
     shares = counts / counts.sum(axis=1, keepdims=True)
     terms = shares * np.log(shares)
-    return -np.add.reduce(terms, axis=1)
+    return np.asarray(-np.add.reduce(terms, axis=1))

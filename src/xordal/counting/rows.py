@@ -39,7 +39,7 @@ class Codes(NamedTuple):
         ids, n_ids = _kernels.cell_ids(self.codes, self.n_levels, chosen)
         return ids, int(n_ids)
 
-    def count(self, ids: NDArray[np.int64], n_ids: int) -> NDArray[np.int64]:
+    def rows_with(self, ids: NDArray[np.int64], n_ids: int) -> NDArray[np.int64]:
         """Return how many rows have each number."""
         return np.asarray(_kernels.count_ids(ids, n_ids, self.weights))
 
@@ -50,13 +50,13 @@ class Codes(NamedTuple):
             if np.unique(self.codes[:, :: n // some], axis=1).shape[1] * _FEW > n:
                 return False
             some *= 16
-        return n >= 2 * _FEW
+        return bool(n >= 2 * _FEW)
 
     def distinct(self) -> Codes:
         """Return the distinct rows with weights, if they are far fewer; otherwise the same rows."""
         n = self.codes.shape[1]
         ids, n_ids = self.ids((1 << len(self.n_levels)) - 1)
-        counts = self.count(ids, n_ids)
+        counts = self.rows_with(ids, n_ids)
         occupied = np.flatnonzero(counts)
         if len(occupied) * _FEW > n:
             return self
@@ -93,26 +93,26 @@ class Rows:
     def margin(self) -> float:
         """The most by which sums of c log c over the occupied cells can be off, per row: see ``extensions``.
 
-        A sum of m terms, each right to a unit in the last place, is off by at most m + 1 such units of the sum of
-        their sizes, n log n; tables have no more occupied cells than there are rows.
+        A sum of m terms, each right to a unit in the last place, is off by at most m + 1 such units of the
+        sum of their sizes, n log n; tables have no more occupied cells than there are rows.
         """
-        return 1e-9 + self.codes.codes.shape[1] * log(max(self.n_rows, 2)) * 2.0**-51
+        return 1e-9 + float(self.codes.codes.shape[1]) * log(max(self.n_rows, 2)) * 2.0**-51
 
     @cached_property
     def alone(self) -> NDArray[np.float64]:
         """The entropy of each variable in nats."""
-        counted = (self.codes.count(*self.codes.ids(1 << v)) for v in range(len(self.n_levels)))
+        counted = (self.codes.rows_with(*self.codes.ids(1 << v)) for v in range(len(self.n_levels)))
         return np.array([entropy(counts) for counts in counted])
 
     @cached_property
     def logs(self) -> NDArray[np.float64]:
-        """c log c for all c that are looked up."""
+        """C log c for all c that are looked up."""
         counts = np.arange(min(self.n_rows, _LOGS) + 1, dtype=np.float64)
         counts[1:] *= np.log(counts[1:])
         return counts
 
     def layout_of(self, variables: tuple[int, ...] | None = None) -> tuple[Layout, Cells]:
-        """Return some of the packed columns, or all, in the order they are multiplied; the last ones are kept."""
+        """Return some of the packed columns, or all, in the order they are multiplied; kept for the next time."""
         assert self.bits is not None
         chosen = tuple(np.flatnonzero(np.diff(self.bits.first)).tolist()) if variables is None else variables
         if self._laid_out is None or self._laid_out[0] != chosen:
@@ -120,11 +120,11 @@ class Rows:
         return self._laid_out[1:]
 
     def shared(self, alone: NDArray[np.float64] | float, log_sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what variables share, from the sum of their entropies and the sum of c log c of their table."""
+        """Return what variables share, from the sum of their entropies and that of c log c of their table."""
         return np.asarray(alone - (log(self.n_rows) - log_sums / self.n_rows))
 
     def log_sums(
-        self, ids: NDArray[np.int64], n_ids: int, sets: Sequence[Sequence[int]]
+        self, ids: NDArray[np.int64], n_ids: int, sets: Sequence[Sequence[int]] | NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the sum of c log c over the cells of each set with a base whose cells are given."""
         chosen = np.array(sets, dtype=np.int64)

@@ -1,7 +1,7 @@
 """All sets of one size that can reach a bar: which sets are counted how, in which groups, on which thread.
 
-Variables with few levels are scanned in bits, sets with any other by codes. Work is cut into groups of firsts of
-about equal cost; what a group found is sorted, so that blocks do not depend on who made them.
+Variables with few levels are scanned in bits, sets with any other by codes. Work is cut into groups of firsts
+of about equal cost; what a group found is sorted, so that blocks do not depend on who made them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def _by_codes(scan: Scan, firsts: Sequence[int]) -> list[Found]:
     """Return the sets that hold a variable which is not scanned in bits."""
     if len(scan.narrow) == len(scan.others) >= scan.order:
         return []
-    rows, bars = scan.rows, {}
+    rows = scan.rows
+    bars: dict[tuple[int, ...], float] = {}
     wanted = (
         (first, *rest)
         for first in firsts

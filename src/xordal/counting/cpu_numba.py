@@ -65,7 +65,7 @@ class NumbaOracle:
         notice: Callable[[str], None] = lambda line: None,
     ) -> None:
         if not is_compiled(scan_sets):
-            notice("compiling the counting kernels (once; about 30 s)")
+            notice("compiling the counting kernels (once; about 20 s)")
         self._threads = n_threads(threads)
         self._rows = Rows(table)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import log
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +78,8 @@ class Rows:
         self.n_levels: list[int] = list(table.n_levels)
         self.n_rows = table.n_rows
         self.bits = self._packed()
-        self._laid_out: tuple[tuple[int, ...], Layout, Cells] | None = None
+        self._laid_out: dict[tuple[int, ...], tuple[Layout, Cells]] = {}
+        self._laying_out = Lock()
 
     def _packed(self) -> PackedColumns | None:
         """Return the bits of the columns with few levels; None where counting codes is quicker."""
@@ -112,12 +114,14 @@ class Rows:
         return counts
 
     def layout_of(self, variables: tuple[int, ...] | None = None) -> tuple[Layout, Cells]:
-        """Return some of the packed columns, or all, in the order they are multiplied; kept for the next time."""
+        """Return some packed columns, or all, in the order they are multiplied; the last two are kept."""
         assert self.bits is not None
         chosen = tuple(np.flatnonzero(np.diff(self.bits.first)).tolist()) if variables is None else variables
-        if self._laid_out is None or self._laid_out[0] != chosen:
-            self._laid_out = chosen, *lay_out(self.bits, self.n_levels, chosen)
-        return self._laid_out[1:]
+        with self._laying_out:  # once, however many threads ask
+            if chosen not in self._laid_out:
+                self._laid_out = dict(list(self._laid_out.items())[-1:])
+                self._laid_out[chosen] = lay_out(self.bits, self.n_levels, chosen)
+            return self._laid_out[chosen]
 
     def shared(self, alone: NDArray[np.float64] | float, log_sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what variables share, from the sum of their entropies and that of c log c of their table."""

@@ -6,7 +6,6 @@ of about equal cost; what a group found is sorted, so that blocks do not depend 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
@@ -43,6 +42,7 @@ class Scan(NamedTuple):
     base_entropy: float
     others: tuple[int, ...]
     narrow: frozenset[int]
+    n_sets: dict[int, int]  # how many begin with each variable
 
     @classmethod
     def of(cls, rows: Rows, order: int, at_least: Bar, base: VarSet) -> Scan:
@@ -56,11 +56,8 @@ class Scan(NamedTuple):
         if rows.bits is not None and n_base << order <= _LARGEST_BINARY:
             most = min(max(int((_LARGEST_TABLE / n_base) ** (1 / order) + 1e-9), 2), MOST_LEVELS)
         narrow = frozenset(v for v in others if rows.n_levels[v] <= most)
-        return cls(rows, order, at_least, base, ids, n_base, of_base, others, narrow)
-
-    def n_sets(self, first: int) -> int:
-        """Return how many sets begin with a variable."""
-        return comb(len(self.others) - bisect_left(self.others, first) - 1, self.order - 1)
+        n_sets = {v: comb(later, order - 1) for later, v in enumerate(reversed(others))}
+        return cls(rows, order, at_least, base, ids, n_base, of_base, others, narrow, n_sets)
 
 
 def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
@@ -79,7 +76,7 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
         if bits is not None:
             found.append(bits.scan([v for v in group if v in scan.narrow]))
         sets, shared = _sorted(found, scan.order)
-        return ScanBlock(group, sets, shared, sum(map(scan.n_sets, group)))
+        return ScanBlock(group, sets, shared, sum(scan.n_sets[v] for v in group))
 
     yield from in_threads(threads, run, _groups(scan, firsts, threads))
 
@@ -87,7 +84,7 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
     """Yield the firsts in groups of about equal cost."""
     word_cost = -(-scan.rows.n_rows // 64) + _SCORING
-    cost = [scan.n_sets(v) * word_cost for v in firsts]
+    cost = [scan.n_sets[v] * word_cost for v in firsts]
     most = max(min(sum(cost) // (8 * threads) if threads > 1 else _TASK, _TASK), _LEAST_TASK)
     group: list[int] = []
     size = 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.scanning import ScanInterrupted, Scanned, scan
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.constraints import Constraints
     from xordal.search.limits import Limits
@@ -44,6 +45,8 @@ _HOME = {
     "Learned": "xordal.types",
     "Limits": "xordal.search.limits",
     "MultiLinkSearch": "xordal.estimator",
+    "ScanInterrupted": "xordal.scanning",
+    "Scanned": "xordal.scanning",
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
     "TextFormat": "xordal.data.dialect",
@@ -51,6 +54,7 @@ _HOME = {
     "XordalError": "xordal.errors",
     "learn": "xordal.learning",
     "read_table": "xordal.data.read",
+    "scan": "xordal.scanning",
     "to_networkx": "xordal.formats.networkx",
 }
 
@@ -70,6 +74,8 @@ __all__ = [
     "Learned",
     "Limits",
     "MultiLinkSearch",
+    "ScanInterrupted",
+    "Scanned",
     "SettingsError",
     "Significance",
     "TextFormat",
@@ -77,6 +83,7 @@ __all__ = [
     "XordalError",
     "learn",
     "read_table",
+    "scan",
     "to_networkx",
 ]
 

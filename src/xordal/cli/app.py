@@ -18,6 +18,7 @@ from xordal.cli.demo import demo
 from xordal.cli.generate import generate
 from xordal.cli.learn import learn
 from xordal.cli.reproduce import reproduce
+from xordal.cli.scan import scan
 from xordal.errors import SettingsError, XordalError
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(learn)
+app.command()(scan)
 app.command()(generate)
 app.command()(reproduce)
 

@@ -61,6 +61,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
     memory_limit: stopping.MemoryLimit = None,
     checkpoint: stopping.CheckpointFile = None,
     resume: stopping.Resume = False,
+    threads: stopping.Threads = None,
     weights: reading.Weights = None,
     columns: reading.Columns = None,
     exclude: reading.Exclude = None,
@@ -89,9 +90,6 @@ def learn(  # noqa: PLR0913 - one parameter per option
     Examples: xordal learn survey.csv; xordal learn titanic.csv --weights Freq; xordal learn box.csv -k 3 --json
     """
     from xordal.cli import screen
-    from xordal.data.dialect import MISSING_TOKENS, TextFormat
-    from xordal.data.discretise import Bins
-    from xordal.data.read import Reading
     from xordal.errors import counted
     from xordal.formats.text import shown, weakness
     from xordal.learning import Interrupted
@@ -104,22 +102,20 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
-    limits = Limits(time_limit=stopping.seconds_in(time_limit), memory_limit=stopping.bytes_in(memory_limit))
-    tokens = reading.names_in(missing_tokens)
-    how = Reading(
-        columns=reading.names_in(columns),
-        exclude=reading.names_in(exclude) or (),
+    limits = Limits(
+        time_limit=stopping.seconds_in(time_limit),
+        memory_limit=stopping.bytes_in(memory_limit),
+        threads=threads,
+    )
+    how = reading.reading_of(
+        columns=columns,
+        exclude=exclude,
         weights=weights,
-        missing=missing.value,
-        bins=None if bins is None else Bins(bins, bin_by.value),
+        missing=missing,
+        bins=(bins, bin_by),
         merge_rare=merge_rare,
-        categorical=reading.names_in(categorical) or (),
-        text=TextFormat(
-            reading.delimiter_of(delimiter),
-            header,
-            encoding,
-            MISSING_TOKENS if tokens is None else tuple(tokens),
-        ),
+        categorical=categorical,
+        text=(delimiter, header, encoding, missing_tokens),
     )
     table = reading.read_for_learning(data, how, is_quiet=quiet)
     is_plain, interrupted = not as_json and not quiet, False
@@ -143,6 +139,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
                 checkpoint=None if checkpoint is None else Checkpoint(checkpoint, resume),
                 on_entry=rows.add if is_plain else lambda entry: None,
                 on_progress=tell,
+                notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
             )
         except Interrupted as stop:
             learned, interrupted = stop.learned, True

@@ -2,10 +2,10 @@
 
 Among all distributions that agree with the data on every proper subset of the variables, the one of largest
 entropy holds what the subsets explain. The rest, the divergence of the data from it, is the *interaction* of
-the set (the connected information of Schneidman et al. 2003): zero when smaller sets explain everything, all of the
-total correlation when every proper subset is independent, as in a full PI model. Of a pair it is the mutual
-information. 2 n times the interaction is the likelihood-ratio statistic for the highest-order term of the
-log-linear model, with the product of (levels - 1) degrees of freedom.
+the set (the connected information of Schneidman et al. 2003): zero when smaller sets explain everything, all
+of the total correlation when every proper subset is independent, as in a full PI model. Of a pair it is the
+mutual information. 2 n times the interaction is the likelihood-ratio statistic for the highest-order term of
+the log-linear model, with the product of (levels - 1) degrees of freedom.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from xordal.types import EMPTY, VarSet
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits
 _LARGEST_BINARY = 1 << 16  # the same where all variables are binary
 _TASK, _LEAST_TASK = 1 << 28, 1 << 22  # words multiplied by one task: some tens of milliseconds at most
+_MOST_SETS = 1 << 20  # that a block of several firsts may hold
 _SCORING = 24  # what scoring a set costs, in words
 _BATCH = 1024  # sets counted by codes at once
 
@@ -91,15 +92,15 @@ def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[i
     left = sum(cost)
     least = max(_LEAST_TASK, left // (16 * threads))
     group: list[int] = []
-    size, most = 0, 0
+    size, most, n_sets = 0, 0, 0
     for v, work in zip(firsts, cost, strict=True):
-        if group and size + work > most:
+        if group and (size + work > most or n_sets + scan.n_sets[v] > _MOST_SETS):
             yield tuple(group)
-            group, left, size = [], left - size, 0
+            group, left, size, n_sets = [], left - size, 0, 0
         if not group:
             most = min(max(2 * left // (3 * threads), least), _TASK) if threads > 1 else _TASK
         group.append(v)
-        size += work
+        size, n_sets = size + work, n_sets + scan.n_sets[v]
     if group:
         yield tuple(group)
 

@@ -24,7 +24,7 @@ from xordal.types import EMPTY, VarSet
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits
 _LARGEST_BINARY = 1 << 16  # the same where all variables are binary
 _TASK, _LEAST_TASK = 1 << 28, 1 << 22  # words multiplied by one task: some tens of milliseconds at most
-_MOST_SETS = 1 << 20  # that a block of several firsts may hold
+_MOST_SETS = 1 << 21  # that a block of several firsts may hold
 _SCORING = 24  # what scoring a set costs, in words
 _BATCH = 1024  # sets counted by codes at once
 

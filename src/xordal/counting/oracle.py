@@ -48,6 +48,13 @@ class CellCounts:
         np.add.at(counts, place.reshape(-1), np.concatenate([self.counts, other.counts]))
         return CellCounts(cells, counts)
 
+    def over(self, places: Sequence[int]) -> CellCounts:
+        """Return the counts of some of the variables, given by their places: the others are summed out."""
+        cells, place = np.unique(self.cells[:, list(places)], axis=0, return_inverse=True)
+        counts = np.zeros(len(cells), dtype=np.int64)
+        np.add.at(counts, place.reshape(-1), self.counts)
+        return CellCounts(cells, counts)
+
 
 class CellCounter(Protocol):
     """Counts the cells of variable sets."""

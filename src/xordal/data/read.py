@@ -126,7 +126,7 @@ def read(
 
     ``tell`` is told what was left out at the user's own wish.
     """
-    every, where = _columns(source, how.text)
+    every, where = columns_from(source, how.text)
     check_names(every)
     if len(every[0].codes) == 0:
         raise DataError("The table has no rows.")
@@ -145,7 +145,8 @@ def read(
     return CategoricalTable.complete([as_level(column) for column in chosen], weights)
 
 
-def _columns(source: Any, text: TextFormat) -> tuple[list[Column], Where]:
+def columns_from(source: Any, text: TextFormat) -> tuple[list[Column], Where]:
+    """Return the columns of any source as they are, missing values still marked, and what tells where a row is."""
     if isinstance(source, str | Path | os.PathLike):
         from xordal.data.files import file_columns
 

@@ -199,7 +199,7 @@ def compare(network: DecomposableMarkovNetwork, theirs: gum.BayesNet, given: dic
         joint.addJointTarget(set(pair))
     margins = network.marginals(given)  # type: ignore[arg-type]
     for name in free:
-        expected = lazy.posterior(name).toarray()
+        expected = np.reshape(lazy.posterior(name).toarray(), -1)
         assert list(margins[name].values()) == pytest.approx(expected, abs=CLOSE)
         assert list(network.query(name, given).values()) == pytest.approx(expected, abs=CLOSE)  # type: ignore[arg-type]
     for one, two in pairs:
@@ -221,8 +221,14 @@ def largest_probability(net: gum.BayesNet, hard: dict[str, int]) -> float:
 
     With pyAgrum's tensors: its own ``mpe`` fails on some of these networks ("Empty tensor").
     """
-    tensors = [net.cpt(name).extract({k: v for k, v in hard.items() if k in net.cpt(name).names}) for name in net.names()]
-    value = 1.0
+    value, tensors = 1.0, []
+    for name in net.names():
+        cpt = net.cpt(name)
+        known = {parent: code for parent, code in hard.items() if parent in cpt.names}
+        if len(known) == len(cpt.names):
+            value *= cpt[known]  # pyAgrum refuses to extract a tensor without variables
+        else:
+            tensors.append(cpt.extract(known))
     for name in reversed([net.variable(node).name() for node in net.topologicalOrder()]):
         if name in hard:
             continue
@@ -234,10 +240,8 @@ def largest_probability(net: gum.BayesNet, hard: dict[str, int]) -> float:
             tensors.append(product.maxOut([name]))
         else:
             value *= product.max()
-    for tensor in tensors:
-        value *= tensor.max()
     return value
 
 
 def transposed(tensor: gum.Tensor, names: tuple[str, ...]) -> NDArray[np.float64]:
-    return np.asarray(tensor.reorganize(list(reversed(names))).toarray())
+    return np.asarray(tensor.sumIn(list(names)).reorganize(list(reversed(names))).toarray())

@@ -17,6 +17,7 @@ import xordal
 from xordal.cli.demo import demo
 from xordal.cli.generate import generate
 from xordal.cli.learn import learn
+from xordal.cli.query import query
 from xordal.cli.reproduce import reproduce
 from xordal.errors import SettingsError, XordalError
 
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(learn)
 app.command()(generate)
+app.command()(query)
 app.command()(reproduce)
 
 

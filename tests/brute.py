@@ -22,9 +22,7 @@ def whole_joint(network: DecomposableMarkovNetwork) -> Array:
             inside = [v for v in range(len(cell)) if table.variables >> v & 1]
             counts = {
                 tuple(row): count
-                for row, count in zip(
-                    table.counted.cells.tolist(), table.counted.counts.tolist(), strict=True
-                )
+                for row, count in zip(table.counted.cells.tolist(), table.counted.counts.tolist(), strict=True)
             }
             share = counts.get(tuple(cell[v] for v in inside), 0) + table.prior_rows / table.n_cells
             share /= table.n_rows + table.prior_rows

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,7 +81,9 @@ def test_posteriors_by_brute_force(data: st.DataObject) -> None:
         assert np.exp(total[row]) == pytest.approx(expected.sum(), abs=CLOSE)
         if expected.sum() > 0:
             for v in range(joint.ndim):
-                assert np.exp(found[v][row]) == pytest.approx(margin(expected, (v,)) / expected.sum(), abs=CLOSE)
+                assert np.exp(found[v][row]) == pytest.approx(
+                    margin(expected, (v,)) / expected.sum(), abs=CLOSE
+                )
 
 
 @settings(max_examples=200)
@@ -187,7 +188,7 @@ def test_500_random_networks_against_pyagrum(first: int) -> None:
 
 
 def compare(network: DecomposableMarkovNetwork, theirs: gum.BayesNet, given: dict[str, object]) -> None:
-    hard = {name: network.levels_of(name).index(level) for name, level in given.items()}  # type: ignore[arg-type]
+    hard = {name: network.levels_of(name).index(level) for name, level in given.items()}
     free = [name for name in network.variables if name not in given]
     lazy = gum.LazyPropagation(theirs)
     lazy.setEvidence(hard)
@@ -197,18 +198,18 @@ def compare(network: DecomposableMarkovNetwork, theirs: gum.BayesNet, given: dic
     pairs = list(combinations(free, 2))[:: max(1, len(free) // 2)][:6]
     for pair in pairs:
         joint.addJointTarget(set(pair))
-    margins = network.marginals(given)  # type: ignore[arg-type]
+    margins = network.marginals(given)
     for name in free:
         expected = np.reshape(lazy.posterior(name).toarray(), -1)
         assert list(margins[name].values()) == pytest.approx(expected, abs=CLOSE)
-        assert list(network.query(name, given).values()) == pytest.approx(expected, abs=CLOSE)  # type: ignore[arg-type]
+        assert list(network.query(name, given).values()) == pytest.approx(expected, abs=CLOSE)
     for one, two in pairs:
         expected = transposed(joint.jointPosterior({one, two}), (one, two))
-        found = np.array(list(network.query([one, two], given).values()))  # type: ignore[arg-type]
+        found = np.array(list(network.query([one, two], given).values()))
         assert found == pytest.approx(expected.reshape(-1), abs=CLOSE)
     if given:
-        assert network.probability(given) == pytest.approx(lazy.evidenceProbability(), rel=CLOSE)  # type: ignore[arg-type]
-    state = network.most_probable(given)  # type: ignore[arg-type]
+        assert network.probability(given) == pytest.approx(lazy.evidenceProbability(), rel=CLOSE)
+    state = network.most_probable(given)
     theirs_of_it = theirs.completeInstantiation()
     theirs_of_it.fromdict({name: network.levels_of(name).index(level) for name, level in state.items()})
     largest = largest_probability(theirs, hard)

@@ -16,9 +16,11 @@ import typer
 import xordal
 from xordal.cli.demo import demo
 from xordal.cli.generate import generate
+from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
 from xordal.cli.query import query
 from xordal.cli.reproduce import reproduce
+from xordal.cli.rows import predict, sample, score
 from xordal.errors import SettingsError, XordalError
 
 app = typer.Typer(
@@ -35,6 +37,11 @@ app.command()(demo)
 app.command()(learn)
 app.command()(generate)
 app.command()(query)
+app.command()(predict)
+app.command()(score)
+app.command()(sample)
+app.command()(inspect)
+app.command()(compare)
 app.command()(reproduce)
 
 

@@ -15,7 +15,9 @@ PANEL = "Evidence"
 Net = Annotated[
     str,
     typer.Argument(
-        help="Model file, as xordal learn -o writes it; - for standard input.", metavar="NET", show_default=False
+        help="Model file, as xordal learn -o writes it; - for standard input.",
+        metavar="NET",
+        show_default=False,
     ),
 ]
 GivenOption = Annotated[
@@ -36,7 +38,8 @@ LikelyOption = Annotated[
 Smoothing = Annotated[
     float | None,
     typer.Option(
-        min=0.0, help="Equivalent sample size of the tables, in rows, instead of the file's; 0: tables as counted."
+        min=0.0,
+        help="Equivalent sample size of the tables, in rows, instead of the file's; 0: tables as counted.",
     ),
 ]
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.cli import reading
+from xordal.cli import output, reading
 
 if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
     from xordal.types import Learned
 
 
@@ -74,6 +75,19 @@ def learn(  # noqa: PLR0913 - one parameter per option
     delimiter: reading.Delimiter = None,
     header: reading.Header = None,
     encoding: reading.Encoding = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Also write the network to this model file, for xordal query etc.",
+        ),
+    ] = None,
+    smoothing: Annotated[
+        float,
+        typer.Option(min=0.0, help="Equivalent sample size of the model's tables, in rows; 0: as counted."),
+    ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the links only, one a line, and no progress.")
@@ -101,6 +115,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
+    output.check_model_name(to)
     criterion, limits = EntropyDecrement(delta_h), Limits(time_limit=seconds_in(time_limit))
     tokens = reading.names_in(missing_tokens)
     how = Reading(
@@ -148,6 +163,8 @@ def learn(  # noqa: PLR0913 - one parameter per option
         except Interrupted as stop:
             learned, interrupted = stop.learned, True
     _print_result(learned, as_json, quiet)
+    if to is not None:
+        save_learned(to, table, learned, smoothing, quiet=quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
     if interrupted:
@@ -155,6 +172,17 @@ def learn(  # noqa: PLR0913 - one parameter per option
         raise typer.Exit(130)
     if not learned.run.is_complete:
         screen.notes().print(f"The time limit of {time_limit} was reached: this is the network learned so far.")
+
+
+def save_learned(
+    file: str, table: CategoricalTable, learned: Learned, smoothing: float, *, quiet: bool
+) -> None:
+    """Write what was learned to a model file."""
+    from xordal.learning import fit_network
+
+    fit_network(table, learned, prior_rows=smoothing).save(file)
+    if not quiet:
+        output.tell("the network", file)
 
 
 def seconds_in(text: str | None) -> float | None:
@@ -177,7 +205,7 @@ def seconds_in(text: str | None) -> float | None:
 def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:
     import json
 
-    from xordal.cli.screen import output, print_network
+    from xordal.cli import screen
     from xordal.formats.json import to_json
     from xordal.formats.text import link_text
 
@@ -187,4 +215,4 @@ def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:
         for link in learned.links:
             typer.echo(link_text(learned.names(link)))
     else:
-        print_network(output(), learned)
+        screen.print_network(screen.output(), learned)

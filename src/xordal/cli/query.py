@@ -10,15 +10,14 @@ import typer
 from xordal.cli import asking, output
 
 if TYPE_CHECKING:
-    from xordal.formats.answers import Question
-    from xordal.model.network import DecomposableMarkovNetwork
+    pass
 
 
-def query(  # noqa: PLR0913 - one parameter per option
+def query(
     net: asking.Net,
     asked: Annotated[
         list[str] | None,
-        typer.Argument(help="Columns to ask for, several: their joint; none: each column.", metavar="[COL]..."),
+        typer.Argument(help="Columns to ask for, several: their joint; none: each column.", metavar="COL"),
     ] = None,
     *,
     given: asking.GivenOption = None,

@@ -24,7 +24,9 @@ BinBy = Literal["quantile", "width"]
 OTHER_LEVEL = "(other)"
 
 _NUMBER = r"[+-]?[0-9.]+(?:e[+-]?[0-9]+)?"
-_LABEL = re.compile(rf"<= (?P<to>{_NUMBER})|> (?P<above>{_NUMBER})|\((?P<low>{_NUMBER}), (?P<high>{_NUMBER})\]|all")
+_LABEL = re.compile(
+    rf"<= (?P<to>{_NUMBER})|> (?P<above>{_NUMBER})|\((?P<low>{_NUMBER}), (?P<high>{_NUMBER})\]|all"
+)
 
 
 @dataclass(frozen=True, slots=True)

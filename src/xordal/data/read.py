@@ -146,7 +146,7 @@ def read(
 
 
 def columns_from(source: Any, text: TextFormat) -> tuple[list[Column], Where]:
-    """Return the columns of any source as they are, missing values still marked, and what tells where a row is."""
+    """Return the columns of any source, missing values still marked, and what tells where a row is."""
     if isinstance(source, str | Path | os.PathLike):
         from xordal.data.files import file_columns
 

@@ -76,10 +76,13 @@ def answer_to_json(network: DecomposableMarkovNetwork, question: Question) -> Js
     else:
         joint = network.query(list(question.asked), question.given, question.likely)
         told["answer"] = [
-            {"levels": [plain(level) for level in cell], "probability": chance} for cell, chance in joint.items()
+            {"levels": [plain(level) for level in cell], "probability": chance}
+            for cell, chance in joint.items()
         ]
     if question.explain:
-        told["explanation"] = story_to_json(network.why_answer(question.asked[0], question.given, question.likely))
+        told["explanation"] = story_to_json(
+            network.why_answer(question.asked[0], question.given, question.likely)
+        )
     return told
 
 
@@ -169,7 +172,10 @@ def story_lines(story: AnswerStory) -> list[str]:
     changes = [abs(after - before) for before, after in zip(story.before, story.after, strict=True)]
     place = changes.index(max(changes))
     level = f"{shown(story.asked)}={shown(story.levels[place])}"
-    items = [f"{shown(e.name)}={shown(e.level)}" if e.level is not None else f"{shown(e.name)} (in doubt)" for e in story.effects]
+    items = [
+        f"{shown(e.name)}={shown(e.level)}" if e.level is not None else f"{shown(e.name)} (in doubt)"
+        for e in story.effects
+    ]
     longest = max(len("evidence"), *map(len, items))
     lines = [
         f"What moved {level} from {probability(story.before[place])} to {probability(story.after[place])}:",

@@ -1,7 +1,7 @@
 """JSON read with suspicion: every value is checked, and an error names its place in the file.
 
-A :class:`Node` is a value and the path to it, such as ``tables[3].counts[0]``. Nothing is executed or built from
-names in the file; a value is what it must be, or one clear error.
+A :class:`Node` is a value and the path to it, such as ``tables[3].counts[0]``. Nothing is executed or built
+from names in the file; a value is what it must be, or one clear error.
 """
 
 from __future__ import annotations
@@ -140,10 +140,12 @@ def _not_json(text: str, file: str, error: json.JSONDecodeError) -> str:
     if not text.strip():
         return f"{file} is empty. A model file is written by xordal learn DATA -o {file}."
     if not text.lstrip().startswith("{"):
-        return f"{file} is no model file: it is not JSON. Name the file that xordal learn wrote with -o; the data come second."
+        return f"{file} is no model file: it is not JSON. Name the file that xordal learn wrote with -o."
     if error.pos >= len(text.rstrip()) - 1 or "Unterminated string" in error.msg:
-        return f"{file} is cut short: it ends in the middle, on line {error.lineno}. Copy it again, or write it anew with xordal learn -o."
-    return f"{file}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). Write the file anew with xordal learn -o."
+        where = f"it ends in the middle, on line {error.lineno}"
+        return f"{file} is cut short: {where}. Copy it again, or write it anew with xordal learn -o."
+    where = f"{file}, line {error.lineno}, column {error.colno}"
+    return f"{where}: not valid JSON ({error.msg}). Write the file anew with xordal learn -o."
 
 
 def _short(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The history of a network in a model file: the trace and what else ``learn --json`` prints, read and checked."""
+"""The history of a network in a model file: what ``learn --json`` prints of it, read and checked."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def history(top: Node, variables: tuple[str, ...], links: LinkSet, n_rows: int) 
         settings=_settings(top),
         n_rows=n_rows,
         seconds=top["seconds"].number(0),
-        submodels=None if submodels is None else tuple(_submodel(item, variables) for item in submodels.items()),
+        submodels=None
+        if submodels is None
+        else tuple(_submodel(item, variables) for item in submodels.items()),
         colored_links=None if colored is None else read_links(colored, variables),
         submodels_up_to=None if up_to is None else up_to.integer(2),
     )
@@ -126,7 +128,9 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
     return Submodel(
         whole,
         partition,
-        cast("Literal['full', 'partial', 'conditional']", node["kind"].one_of("full", "partial", "conditional")),
+        cast(
+            "Literal['full', 'partial', 'conditional']", node["kind"].one_of("full", "partial", "conditional")
+        ),
         node["total_correlation"].number(),
         EMPTY if context is None else _set(context, variables),
     )

@@ -1,4 +1,4 @@
-"""Levels in a model file: text, numbers, truth values and null as JSON has them, other types with their name."""
+"""Levels in a model file: text, numbers, truth values and null as JSON has them, others with their type."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def level_to_json(level: Hashable, name: str) -> object:
     kind, text = _typed(level)
     if kind is None:
         raise DataError(
-            f"Column {name!r} has levels of type {type(level).__name__}, which a model file cannot hold. Make them text "
-            "or numbers before learning."
+            f"Column {name!r} has levels of type {type(level).__name__}, which a model file cannot hold. "
+            "Make them text or numbers before learning."
         )
     return {"type": kind, "value": text}
 
 
-def _typed(level: Any) -> tuple[str | None, str]:
+def _typed(level: Any) -> tuple[str | None, str]:  # noqa: PLR0911 - one per type
     if type(level) is float:
         return "float", repr(level)
     if isinstance(level, datetime | date | time):

@@ -8,7 +8,7 @@ Probabilities are made again from the counts, so a loaded network is the saved o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -128,7 +128,7 @@ def _summary(network: DecomposableMarkovNetwork) -> dict[str, object]:
 
 
 def _laid_out(value: object) -> str:
-    """Return JSON text with the items of a list of objects, or the values of an object, on lines of their own."""
+    """Return JSON text: items of a list of objects, and lists in an object, on lines of their own."""
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         return "[\n  " + ",\n  ".join(json.dumps(item) for item in value) + "\n]"
     if isinstance(value, dict) and value and all(isinstance(item, list | dict) for item in value.values()):
@@ -141,7 +141,9 @@ def _check_kind(top: Node) -> None:
     """Refuse what is not ours, and what is newer than this version."""
     whole = top.value if isinstance(top.value, dict) else {}
     if whole.get("format") != FORMAT:
-        hint = " It looks like what xordal learn --json prints: write a model with -o." if "trace" in whole else ""
+        hint = (
+            " It looks like what xordal learn --json prints: write a model with -o." if "trace" in whole else ""
+        )
         raise ModelFileError(
             f'{top.file} is no model file of xordal: it does not say "format": "{FORMAT}".{hint} '
             "A model file is written by xordal learn DATA -o FILE."
@@ -154,12 +156,12 @@ def _check_kind(top: Node) -> None:
         )
 
 
-def _levels(node: Node, variables: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
+def _levels(node: Node, variables: tuple[str, ...]) -> Iterator[tuple[Hashable, ...]]:
     unknown = [name for name in node.object() if name not in variables]
     if unknown:
         node.wrong(f"{unknown[0]!r} is no variable of the network")
     for name in variables:
-        known = []
+        known: list[Hashable] = []
         for item in node[name].items():
             level = level_from_json(item)
             if any(level == other and type(level) is type(other) for other in known):
@@ -187,7 +189,11 @@ def _tables(
         found = [varset(_numbers(item[path] if path else item, variables)) for item in node.items()]
         if found != expected:
             told = next((a for a, b in zip(found, expected, strict=False) if a != b), None)
-            which = "their number differs" if told is None else f"{[variables[v] for v in members(told)]} is out of place"
+            which = (
+                "their number differs"
+                if told is None
+                else f"{[variables[v] for v in members(told)]} is out of place"
+            )
             node.wrong(f"these are not the maximal cliques of the links, in order: {which}")
     parts = zip(top["tables"].items(), expected, strict=True)
     return {clique: _counts(node, members(clique), n_levels, n_rows) for node, clique in parts}
@@ -208,7 +214,7 @@ def _counts(node: Node, inside: tuple[int, ...], n_levels: tuple[int, ...], n_ro
     cells, counts = node["cells"].items(), node["counts"].items()
     if len(cells) != len(counts):
         node["counts"].wrong(f"there are {len(counts)} counts of {len(cells)} cells")
-    codes = []
+    codes: list[tuple[int, ...]] = []
     for cell in cells:
         levels = cell.items()
         if len(levels) != len(inside):
@@ -235,7 +241,9 @@ def _check_agreement(
         if not np.array_equal(one.cells, two.cells) or not np.array_equal(one.counts, two.counts):
             names = ", ".join(variables[v] for v in members(separator))
             item = node.items()[places.index(clique)]
-            item["counts"].wrong(f"{names} has other counts here than in tables[{places.index(tree.cliques[parent])}]")
+            item["counts"].wrong(
+                f"{names} has other counts here than in tables[{places.index(tree.cliques[parent])}]"
+            )
 
 
 def _check_summary(

@@ -105,15 +105,20 @@ def _weights(network: DecomposableMarkovNetwork, v: int, likelihoods: object) ->
     weights = np.full(len(levels), -1.0)
     for level, weight in likelihoods.items():
         if not isinstance(weight, Real) or not isfinite(weight) or weight < 0:
-            raise DataError(f"The likelihood of {name}={level} must be zero or a positive number, not {weight!r}.")
+            raise DataError(
+                f"The likelihood of {name}={level} must be zero or a positive number, not {weight!r}."
+            )
         weights[code_of(network, v, level)] = float(weight)
     if (weights < 0).any():
         left_out = ", ".join(str(level) for level, weight in zip(levels, weights, strict=True) if weight < 0)
         raise DataError(
-            f"Soft evidence on {name!r} says nothing of {left_out}. Give each level a likelihood; 0 rules one out."
+            f"Soft evidence on {name!r} says nothing of {left_out}. Give each level a likelihood; 0 rules one "
+            "out. (On the command line *:1 stands for all that are not named.)"
         )
     if not weights.any():
-        raise DataError(f"Soft evidence on {name!r} rules out all of its levels. One must have a likelihood above 0.")
+        raise DataError(
+            f"Soft evidence on {name!r} rules out all of its levels. One must have a likelihood above 0."
+        )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(weights))
 

@@ -10,7 +10,7 @@ everything when left out.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial, fsum
 from typing import TYPE_CHECKING
@@ -58,6 +58,8 @@ class LinkStory:
         For two that are not linked: variables given which they are independent in the network.
     step, entry, together_with
         The step (1, 2, ...) of the trace that added the link, its entry, and the links it added with this one.
+    is_fill_in
+        Whether that step added the link only to keep the graph chordal.
     by_chance
         What such a step gains on average where there is nothing to find.
     submodels
@@ -76,6 +78,7 @@ class LinkStory:
     step: int | None = None
     entry: TraceEntry | None = None
     together_with: tuple[tuple[str, str], ...] = ()
+    is_fill_in: bool = False
     by_chance: float | None = None
     submodels: tuple[NamedSubmodel, ...] | None = None
     single_link: bool | None = None
@@ -133,8 +136,6 @@ def why_link(network: DecomposableMarkovNetwork, one: str, other: str) -> LinkSt
 
 
 def _with_history(network: DecomposableMarkovNetwork, story: LinkStory, link: tuple[int, int]) -> LinkStory:
-    from dataclasses import replace
-
     learned = network.learned
     assert learned is not None
     steps = [(n, e) for n, e in enumerate(learned.trace, 1) if e.action == "add" and link in e.links]
@@ -148,7 +149,8 @@ def _with_history(network: DecomposableMarkovNetwork, story: LinkStory, link: tu
     step, entry = steps[-1]
     others = tuple((network.variables[a], network.variables[b]) for a, b in entry.links if (a, b) != link)
     chance = None if learned.n_rows is None else expected_gain(entry.dof, learned.n_rows)
-    return replace(story, step=step, entry=entry, together_with=others, by_chance=chance)
+    filled = link in entry.fill_in
+    return replace(story, step=step, entry=entry, together_with=others, is_fill_in=filled, by_chance=chance)
 
 
 def _information(network: DecomposableMarkovNetwork, u: int, v: int, given: tuple[int, ...]) -> float:
@@ -220,7 +222,9 @@ def _answers(
             for item in subset - soft:
                 codes[item, place] = evidence.codes[item, 0]
         weights = {item: evidence.weights[item] for item in soft}
-        answers.update(zip(rows, normalised(network.inference.joint(Evidence(codes, weights), [v])), strict=True))
+        answers.update(
+            zip(rows, normalised(network.inference.joint(Evidence(codes, weights), [v])), strict=True)
+        )
     return answers
 
 

@@ -288,8 +288,8 @@ class Inference:
         most = f"{cells:,} cells; the most are {MOST_CELLS:,}"
         if clique is not None and scope & ~self.tree.cliques[clique] == 0:
             return DataError(
-                f"The clique {named(self.tree.cliques[clique])} has a table of {most}. Give evidence on more of "
-                "its variables, or learn with smaller cliques (Limits(max_clique=...))."
+                f"The clique {named(self.tree.cliques[clique])} has a table of {most}. Give evidence on more "
+                "of its variables, or learn with smaller cliques (Limits(max_clique=...))."
             )
         return DataError(f"The joint of {named(scope)} has {most}. Ask for fewer variables at once.")
 
@@ -300,7 +300,7 @@ class Inference:
             yield np.arange(start, min(start + step, n_rows))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Block:
     """Some rows of evidence; ``hard`` variables are observed in all of them and cut out of the tables."""
 
@@ -312,14 +312,14 @@ class _Block:
     def observed(self) -> int:
         return self.hard | self.soft
 
-    @property
+    @cached_property
     def soft(self) -> int:
         """Variables whose evidence is multiplied in: doubtful, or observed in some of the rows only."""
         some = (self.evidence.codes[:, self.rows] >= 0).any(axis=1)
         return (varset(np.flatnonzero(some).tolist()) | varset(self.evidence.weights)) & ~self.hard
 
     def codes(self, v: int) -> Rows:
-        return self.evidence.codes[v, self.rows]
+        return np.asarray(self.evidence.codes[v, self.rows])
 
     def doubt(self, v: int, n_levels: int) -> Potential:
         """Return the evidence on one variable as a potential."""
@@ -340,7 +340,7 @@ def _choose_cell(
         return
     logs = above.ordered([*known, *new])
     row = np.zeros(states.shape[1], dtype=np.int64) if len(logs) == 1 else np.arange(len(logs))
-    chosen = logs[(row, *(states[v] for v in known))]
+    chosen = np.asarray(logs[(row, *(states[v] for v in known))])
     shape = chosen.shape[1:]
     for v, codes in zip(new, np.unravel_index(choose(chosen.reshape(len(row), -1)), shape), strict=True):
         states[v] = codes

@@ -112,7 +112,7 @@ class DecomposableMarkovNetwork:
         return replace(self, factors=factors)
 
     def entropy(self) -> float:
-        """Return the entropy of the network in nats: minus the log probability a row of its own has on average."""
+        """Return the entropy of the network in nats: minus the mean log probability of its own rows."""
         return fsum(sign * table.entropy() for sign, table in self.factors)
 
     @cached_property
@@ -288,9 +288,7 @@ class DecomposableMarkovNetwork:
         """
         from xordal.model.rows import codes_of
 
-        return np.stack(
-            [codes_of(column, levels) for levels, column in zip(self.levels, columns, strict=True)]
-        )
+        return np.stack([codes_of(column, levels) for levels, column in zip(self.levels, columns, strict=True)])
 
     def log_prob(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the log probability in nats of rows of level codes, shape (variables, rows).

@@ -77,7 +77,7 @@ class ProbabilityTable:
         counts[np.zeros(len(cells), dtype=np.int64), *cells.T] = self.counted.counts[here]
         with np.errstate(divide="ignore"):
             logs: NDArray[np.float64] = np.log(counts[0] + self.prior_rows / self.n_cells)
-        return logs - np.log(self.n_rows + self.prior_rows)
+        return np.asarray(logs - np.log(self.n_rows + self.prior_rows))
 
     def over(self, variables: VarSet, n_levels: Sequence[int]) -> ProbabilityTable:
         """Return the table of some of the variables: the margin of this one, which smoothing leaves exact."""

@@ -83,7 +83,7 @@ def _surprise(
     codes: NDArray[np.int64],
     n_levels: tuple[int, ...],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the surprise of one clique above its mean, and the mean, for each row: of what is observed of it."""
+    """Return, for each row, the surprise above its mean of what is observed of one clique, and the mean."""
     inside = members(table.variables)
     seen = codes[list(inside)] != -1
     kinds, kind = np.unique(seen.T, axis=0, return_inverse=True)

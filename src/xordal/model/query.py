@@ -38,7 +38,9 @@ def query(
     logs = network.inference.joint(evidence, numbers)[0]
     check_possible(network, evidence, logs.max())
     increasing = members(varset(numbers))
-    chances = np.transpose(normalised(logs.reshape(1, -1)).reshape(logs.shape), [increasing.index(v) for v in numbers])
+    chances = np.transpose(
+        normalised(logs.reshape(1, -1)).reshape(logs.shape), [increasing.index(v) for v in numbers]
+    )
     if isinstance(asked, str):
         return dict(zip(network.levels[numbers[0]], chances.tolist(), strict=True))
     cells = every(*(network.levels[v] for v in numbers))
@@ -96,10 +98,11 @@ def check_possible(
     """Refuse evidence of probability zero, naming the smallest part of it that is impossible together."""
     if log_probability > -np.inf:
         return
-    told = ", ".join(conflict(network, evidence))
+    items = conflict(network, evidence)
+    has = "has" if len(items) == 1 else "have together"
     raise ImpossibleEvidence(
-        f"{where}Impossible evidence: {told} {'has' if ',' not in told else 'have together'} probability zero in this "
-        f"network. {_cure(network)}"
+        f"{where}Impossible evidence: {', '.join(items)} {has} probability zero in this network. "
+        f"{_cure(network)}"
     )
 
 
@@ -111,14 +114,16 @@ def conflict(network: DecomposableMarkovNetwork, evidence: Evidence) -> list[str
         fewer[v] = -1
         if network.inference.joint(Evidence(fewer, lighter), ())[0] == -np.inf:
             codes, weights = fewer, lighter
-    hard = [f"{network.variables[v]}={network.levels[v][codes[v, 0]]}" for v in np.flatnonzero(codes[:, 0] >= 0)]
+    hard = [
+        f"{network.variables[v]}={network.levels[v][codes[v, 0]]}" for v in np.flatnonzero(codes[:, 0] >= 0)
+    ]
     return [*hard, *(f"what is likely of {network.variables[v]}" for v in weights)]
 
 
 def _cure(network: DecomposableMarkovNetwork) -> str:
     if network.smoothing == 0:
         return (
-            "Its tables are not smoothed, so what never occurred is impossible; a smoothing above 0 (--smoothing 1, "
-            "in Python network.smoothed(1)) makes it unlikely instead."
+            "Its tables are not smoothed, so what never occurred is impossible; a smoothing above 0 "
+            "(--smoothing 1, in Python network.smoothed(1)) makes it unlikely instead."
         )
     return "Leave some of it out."

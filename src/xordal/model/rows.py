@@ -1,8 +1,8 @@
 """New rows for a network: any table becomes codes of the levels it was learned with.
 
-A missing cell is no evidence and is summed out, unless missing was a level when the network was learned. A level
-the network never saw is an error with its place, or what the caller chose instead. Numbers go into the bins
-their column was learned with, and rare levels into ``"(other)"`` where they were merged.
+A missing cell is no evidence and is summed out, unless missing was a level when the network was learned. A
+level the network never saw is an error with its place, or what the caller chose instead. Numbers go into the
+bins their column was learned with, and unknown levels into ``"(other)"`` where rare ones were merged.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class RowCodes:
         return float(logs.sum() if self.weights is None else (logs * self.weights).sum())
 
 
-def encoded(  # noqa: PLR0913 - all but the first two are keyword-only
+def encoded(
     network: DecomposableMarkovNetwork,
     source: Any,
     *,
@@ -116,8 +116,8 @@ def encoded(  # noqa: PLR0913 - all but the first two are keyword-only
             codes[v] = codes_of(by_name[name], network.levels[v], by_text=by_text)
         elif absent == "error":
             raise DataError(
-                f"The table has no column {name!r}, which the network has; {nearest(name, by_name)}. Rename it, or "
-                "have absent columns taken as missing (--absent missing, in Python absent='missing')."
+                f"The table has no column {name!r}, which the network has; {nearest(name, by_name)}. Rename "
+                "it, or have absent columns taken as missing (--absent missing, in Python absent='missing')."
             )
     _judge_unseen(network, codes, by_name, where, unseen)
     weights = source.weights if isinstance(source, CategoricalTable) else None
@@ -165,15 +165,15 @@ def _judge_unseen(
     others = f" So are {len(places) - 1:,} other cells." if len(places) > 1 else ""
     raise DataError(
         f"{where(row, column.name)}: the network never saw the level {str(value)!r}; "
-        f"{_known(value, network.levels[v])}.{others} Mend it, or say what to do: --unseen missing ignores such a "
-        "cell, --unseen impossible gives its row probability zero (in Python unseen=...)."
+        f"{_known(value, network.levels[v])}{others} Mend it, or say what to do: --unseen missing ignores such "
+        "a cell, --unseen impossible gives its row probability zero (in Python unseen=...)."
     )
 
 
 def _known(value: Hashable, levels: tuple[Hashable, ...]) -> str:
     texts = [str(level) for level in levels]
     told = nearest(value, texts if len(texts) <= 12 else [*texts[:12], "..."])
-    return told.rstrip("?") if told.startswith("known") else told.removesuffix("?")
+    return told if told.endswith("?") else f"{told}."
 
 
 def _check(value: str, choices: Any, name: str) -> None:

@@ -11,17 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.agrum import gum
+from tests.agrum import as_bayesian_network, gum
 from tests.brute import Array, margin, weighted, whole_joint
 from tests.strategies import chordal_graphs, tables
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.table import CategoricalTable
-from xordal.graph.chordal import ChordalGraph, perfect_order
+from xordal.graph.chordal import ChordalGraph
 from xordal.model import inference as engine
 from xordal.model.inference import Evidence
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.query import best_states
-from xordal.types import members
 
 CLOSE = 1e-10
 
@@ -139,37 +138,6 @@ def random_network(seed: int) -> DecomposableMarkovNetwork:
     graph = ChordalGraph.empty(n).add(links)
     smoothing = 0.0 if seed % 2 else float(generator.choice([0.5, 1.0, 5.0]))
     return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=smoothing)
-
-
-def as_bayesian_network(network: DecomposableMarkovNetwork) -> gum.BayesNet:
-    """The same distribution with arcs along a perfect order: P(v | its earlier neighbours), from the counts."""
-    net = gum.BayesNet()
-    for name, levels in zip(network.variables, network.n_levels, strict=True):
-        net.add(gum.LabelizedVariable(name, name, levels))
-    order = perfect_order(network.graph.neighbours)
-    assert order is not None
-    earlier = 0
-    for v in order:
-        parents = members(network.graph.neighbours[v] & earlier)
-        earlier |= 1 << v
-        for u in parents:
-            net.addArc(network.variables[u], network.variables[v])
-        fill(net.cpt(network.variables[v]), network, v, parents)
-    return net
-
-
-def fill(cpt: gum.Tensor, network: DecomposableMarkovNetwork, v: int, parents: tuple[int, ...]) -> None:
-    inside = (*parents, v)
-    table = next(t for _, t in network.factors if all(t.variables >> u & 1 for u in inside))
-    places = [members(table.variables).index(u) for u in inside]
-    counts = np.zeros([network.n_levels[u] for u in inside])
-    np.add.at(counts, tuple(table.counted.cells[:, places].T), table.counted.counts)
-    counts += network.smoothing / counts.size
-    total = counts.sum(axis=-1, keepdims=True)
-    shares = np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / counts.shape[-1])
-    for cell in np.ndindex(*counts.shape[:-1]):
-        where = {network.variables[u]: int(code) for u, code in zip(parents, cell, strict=True)}
-        cpt[where] = shares[cell].tolist()
 
 
 @pytest.mark.slow

@@ -69,11 +69,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="xordal")
     except XordalError as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(f"Error: {_printable(str(error))}", err=True)
         sys.exit(2 if isinstance(error, SettingsError) else 1)
     except OSError as error:  # the output, since every file a command reads or writes is looked after
         typer.echo(f"Error: the output cannot be written ({error.strerror}).", err=True)
         sys.exit(1)
+
+
+def _printable(text: str) -> str:
+    """Return a message without control characters: names and values in it are data."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def console() -> NoReturn:

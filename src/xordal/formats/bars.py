@@ -43,7 +43,7 @@ def bar_lines(rows: Iterable[tuple[str, float]], width: int, *, blocks: bool = T
     """Return lines of label, probability and bar, none wider than the width."""
     told = [(shown(label), value) for label, value in rows]
     longest = max((len(label) for label, _ in told), default=0)
-    label_width = min(longest, max(8, width // 2))
+    label_width = min(longest, max(8, width - 24))
     room = max(4, min(40, width - label_width - 12))
     return [
         f"  {_fitted(label, label_width)}  {probability(value)}  {bar(value, room, blocks=blocks)}".rstrip()

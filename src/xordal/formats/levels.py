@@ -69,10 +69,12 @@ def level_from_json(node: Node) -> Hashable:
             node.wrong("the number is too large")
         return value  # type: ignore[no-any-return]
     kind, text = node["type"].one_of(*_READ, "text"), node["value"]
+    if not isinstance(text.value, str):
+        text.wrong("there must be a text")
     if kind == "text":
-        return text.text()
+        return str(text.value)
     try:
-        level = _READ[kind](text.text())
+        level = _READ[kind](text.value)
     except (ValueError, OverflowError, InvalidOperation):
         text.wrong(f"{text.value!r} is no {kind}")
     if level != level:  # noqa: PLR0124 - NaN of any type

@@ -52,6 +52,8 @@ def load(path: str | Path) -> DecomposableMarkovNetwork:
         If the file is not a model file, from a newer version, cut short, or not sensible: with its place.
     """
     file = "standard input" if str(path) == "-" else str(path)
+    if Path(path).is_dir():
+        raise ModelFileError(f"{file!r} is a directory. Name a model file in it, as xordal learn -o writes it.")
     try:
         text = file_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Given = Mapping[str, Hashable]
 """Evidence: the level of each observed variable."""
 
-Likely = Mapping[str, Mapping[Hashable, float]]
+Likely = Mapping[str, Mapping[Any, float]]
 """Soft evidence: how likely what was observed is under each level of a variable."""
 
 

@@ -86,7 +86,10 @@ def _surprise(
     """Return, for each row, the surprise above its mean of what is observed of one clique, and the mean."""
     inside = members(table.variables)
     seen = codes[list(inside)] != -1
-    kinds, kind = np.unique(seen.T, axis=0, return_inverse=True)
+    if seen.all():
+        kinds, kind = np.ones((1, len(inside)), dtype=np.bool_), np.zeros(codes.shape[1], dtype=np.int64)
+    else:
+        kinds, kind = np.unique(seen.T, axis=0, return_inverse=True)
     surprise, usual = np.empty(codes.shape[1]), np.empty(codes.shape[1])
     for number, pattern in enumerate(kinds):
         rows = np.flatnonzero(kind.reshape(-1) == number)
@@ -160,7 +163,9 @@ def _check_rows(network: DecomposableMarkovNetwork, rows: RowCodes, logs: NDArra
     row = int(wrong[0])
     others = f" (the first of {len(wrong):,} such rows)" if len(wrong) > 1 else ""
     name = network.variables[int(np.argmax(rows.codes[:, row] >= 0))]
-    where = rows.where(row, name).rpartition(", column ")[0] or f"Row {row + 1}"
+    told = rows.where(row, name)  # of one value: what is said of its column is left out
+    in_file = told.rpartition(f", column {name!r}")[0]
+    where = in_file or told.removeprefix(f"Column {name!r}, ").capitalize()
     evidence = Evidence(rows.codes[:, [row]])
     check_possible(network, evidence, -np.inf, f"{where}{others}: ")
 

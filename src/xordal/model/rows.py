@@ -162,7 +162,7 @@ def _judge_unseen(
     row, v = places[0].tolist()
     column = by_name[network.variables[v]]
     value = column.levels[column.codes[row]]
-    others = f" So are {len(places) - 1:,} other cells." if len(places) > 1 else ""
+    others = f" {len(places) - 1:,} other cells hold such levels too." if len(places) > 1 else ""
     raise DataError(
         f"{where(row, column.name)}: the network never saw the level {str(value)!r}; "
         f"{_known(value, network.levels[v])}{others} Mend it, or say what to do: --unseen missing ignores such "

@@ -23,7 +23,7 @@ _NOT_A_TABLE = {
 }
 
 
-def file_columns(path: str | Path, form: TextFormat) -> tuple[list[Column], Where]:
+def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
     """Return the columns of a file, or of standard input for ``-``, and what tells where a row is.
 
     Parquet, CSV and TSV are known, the last two also compressed with gzip.
@@ -44,7 +44,7 @@ def file_columns(path: str | Path, form: TextFormat) -> tuple[list[Column], Wher
         return parquet_columns(data, label), lambda row, name: f"{label}, row {row + 1}, column {name!r}"
     from xordal.data.text import parse
 
-    return parse(data, form, label)
+    return parse(data, form, label, least_columns=least_columns)
 
 
 def file_bytes(path: str | Path) -> bytes:

@@ -145,12 +145,15 @@ def read(
     return CategoricalTable.complete([as_level(column) for column in chosen], weights)
 
 
-def columns_from(source: Any, text: TextFormat) -> tuple[list[Column], Where]:
-    """Return the columns of any source, missing values still marked, and what tells where a row is."""
+def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
+    """Return the columns of any source, missing values still marked, and what tells where a row is.
+
+    A text file of fewer columns than ``least_columns`` is refused.
+    """
     if isinstance(source, str | Path | os.PathLike):
         from xordal.data.files import file_columns
 
-        return file_columns(os.fspath(source), text)
+        return file_columns(os.fspath(source), text, least_columns=least_columns)
     if isinstance(source, CategoricalTable):
         return source.columns(), in_memory
     from xordal.data.frames import columns_of

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -213,6 +214,30 @@ def _numbers(node: Node, variables: tuple[str, ...]) -> list[int]:
 
 
 def _counts(node: Node, inside: tuple[int, ...], n_levels: tuple[int, ...], n_rows: int) -> CellCounts:
+    """Return the counts of a table: all at once where they are right, value by value to say what is wrong."""
+    shape = [n_levels[v] for v in inside]
+    whole = _right_counts(node["cells"].value, node["counts"].value, shape, n_rows)
+    return whole or _checked_counts(node, inside, n_levels, n_rows)
+
+
+def _right_counts(cells: object, counts: object, shape: list[int], n_rows: int) -> CellCounts | None:
+    """Return the counts of a table, or None if anything is wrong with them."""
+    if not (isinstance(cells, list) and isinstance(counts, list) and 0 < len(cells) == len(counts)):
+        return None
+    if set(map(type, cells)) != {list} or set(map(len, cells)) != {len(shape)}:
+        return None
+    if set(map(type, chain(counts, *cells))) != {int} or sum(counts) != n_rows or min(counts) < 1:
+        return None
+    if min(map(min, cells)) < 0 or any(
+        max(codes) >= n for codes, n in zip(zip(*cells, strict=True), shape, strict=True)
+    ):
+        return None
+    if any(one >= other for one, other in pairwise(cells)):
+        return None
+    return CellCounts(np.array(cells, dtype=np.int64), np.array(counts, dtype=np.int64))
+
+
+def _checked_counts(node: Node, inside: tuple[int, ...], n_levels: tuple[int, ...], n_rows: int) -> CellCounts:
     cells, counts = node["cells"].items(), node["counts"].items()
     if len(cells) != len(counts):
         node["counts"].wrong(f"there are {len(counts)} counts of {len(cells)} cells")

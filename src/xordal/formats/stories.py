@@ -11,7 +11,7 @@ from xordal.formats.text import link_text, network_lines, shown
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.types import NamedSubmodel
+from xordal.types import NamedSubmodel, single_link_part
 
 _NOTHING = 5e-5  # nats that print as 0.0000
 _MOST_LEVELS = 8
@@ -32,7 +32,15 @@ def network_to_json(network: DecomposableMarkovNetwork) -> Json:
         "n_parameters": network.n_parameters,
         "entropy": network.entropy(),
         "smoothing": network.smoothing,
+        **_single_link(network),
     }
+
+
+def _single_link(network: DecomposableMarkovNetwork) -> Json:
+    if network.learned is None:
+        return {}
+    found = single_link_part(network.learned.trace)
+    return {"single_link": {"links": [[network.variables[u], network.variables[v]] for u, v in found]}}
 
 
 def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:

@@ -102,7 +102,7 @@ def encoded(
     """
     _check(unseen, Unseen, "unseen")
     _check(absent, Absent, "absent")
-    columns, where = columns_from(source, text or TextFormat())
+    columns, where = columns_from(source, text or TextFormat(), least_columns=1)
     check_names(columns)
     by_name = {column.name: column for column in columns}
     n_rows = len(columns[0].codes)

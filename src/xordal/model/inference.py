@@ -31,7 +31,7 @@ MOST_CELLS = 2**24
 
 _DENSE_CELLS = 2**18  # a clique's table of up to this many cells is kept whole; a larger one is looked up
 _LOOKED_UP = 64  # free cells a row up to which it is looked up cell by cell
-_BLOCK_CELLS = 2**20  # cells of all rows of a block together
+_BLOCK_CELLS = 2**22  # cells of all tables of all rows of a block together: 32 MB
 _OWN_GROUP = 256  # rows from which on a pattern of observed variables is worth a pass of its own
 
 Logs = NDArray[np.float64]
@@ -209,15 +209,17 @@ class Inference:
     def _by_lookup(self, clique: int, block: _Block, free: tuple[int, ...]) -> Logs:
         shape = tuple(self.n_levels[v] for v in free)
         n_free, n_rows = prod(shape), len(block.rows)
-        codes = np.zeros((len(self.n_levels), n_rows * n_free), dtype=np.int64)
-        for v in members(self.tree.cliques[clique] & block.hard):
-            codes[v] = np.repeat(block.codes(v), n_free)
-        for v, levels in zip(free, np.indices(shape).reshape(len(shape), n_free), strict=True):
-            codes[v] = np.tile(levels, n_rows)
+        grid = dict(zip(free, np.indices(shape).reshape(len(shape), n_free), strict=True))
+        zeros = np.zeros(n_rows * n_free, dtype=np.int64)
+        codes = dict.fromkeys(members(self.tree.cliques[clique]), zeros)  # of constants there is nothing else
+        codes |= {v: np.tile(levels, n_rows) for v, levels in grid.items()}
+        hard = members(self.tree.cliques[clique] & block.hard)
+        codes |= {v: np.repeat(block.codes(v), n_free) for v in hard}
         whole, separator = self.tables[clique]
-        logs = whole.log_prob(codes)
+        logs = whole.log_prob_of(np.stack([codes[v] for v in members(whole.variables)]))
         if separator is not None:
-            logs = _difference(logs, separator.log_prob(codes))
+            below = separator.log_prob_of(np.stack([codes[v] for v in members(separator.variables)]))
+            logs = _difference(logs, below)
         return logs.reshape(n_rows, *shape)
 
     def _by_row(self, clique: int, block: _Block, hard: tuple[int, ...]) -> Logs:
@@ -244,8 +246,7 @@ class Inference:
         usable[[*members(asked), *evidence.weights]] = False
         for rows in self._groups(usable, asked):
             hard = varset(np.flatnonzero(usable[:, rows].all(axis=1)).tolist())
-            cells = self._largest(hard, asked, refuse=True)
-            step = max(1, _BLOCK_CELLS // cells)
+            step = max(1, _BLOCK_CELLS // self._cells(hard, asked, refuse=True))
             for start in range(0, len(rows), step):
                 yield rows[start : start + step], hard
 
@@ -260,26 +261,26 @@ class Inference:
             return each
         together = np.sort(np.concatenate(rare))
         shared = varset(np.flatnonzero(usable[:, together].all(axis=1)).tolist())
-        if self._largest(shared, asked, refuse=False) > _BLOCK_CELLS:
+        if self._cells(shared, asked, refuse=False) > _BLOCK_CELLS:
             return each  # too large without the values that only some of the rows have
         return [*(rows for rows in each if len(rows) >= _OWN_GROUP), together]
 
-    def _largest(self, hard: VarSet, asked: VarSet, *, refuse: bool) -> int:
-        """Return the cells of the largest table of a pass, for one row; too many are refused."""
+    def _cells(self, hard: VarSet, asked: VarSet, *, refuse: bool) -> int:
+        """Return the cells of all tables of a pass, for one row; too many in one of them are refused."""
         carried: dict[int, int] = {}
-        largest = 1
+        total = 0
         for clique in reversed(range(len(self.tree.cliques))):
             scope = (self.tree.cliques[clique] | carried.pop(clique, 0)) & ~hard
             cells = prod(self.n_levels[v] for v in members(scope))
             if cells > MOST_CELLS and refuse:
                 raise self._too_large(clique, scope, cells)
-            largest = max(largest, cells)
+            total += cells
             parent = -1 if (above := self.tree.parents[clique]) is None else above
             carried[parent] = carried.get(parent, 0) | scope & asked
         at_the_end = prod(self.n_levels[v] for v in members(asked))
         if at_the_end > MOST_CELLS and refuse:
             raise self._too_large(None, asked, at_the_end)
-        return max(largest, at_the_end)
+        return total + at_the_end
 
     def _too_large(self, clique: int | None, scope: int, cells: int) -> DataError:
         def named(variables: int) -> str:

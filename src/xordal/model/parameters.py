@@ -55,7 +55,10 @@ class ProbabilityTable:
         codes
             Shape (all columns, rows): level codes; a negative code is a level that was never seen.
         """
-        chosen = np.asarray(codes[list(members(self.variables))])
+        return self.log_prob_of(np.asarray(codes[list(members(self.variables))]))
+
+    def log_prob_of(self, chosen: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the same from the codes of the table's own variables alone, shape (variables, rows)."""
         counts = np.append(self.counted.counts, 0)[_places(self.counted.cells, chosen)]
         cells = counts + self.prior_rows / self.n_cells
         with np.errstate(divide="ignore"):

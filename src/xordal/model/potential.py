@@ -42,11 +42,11 @@ class Potential:
             return Potential(kept, self.logs.reshape(self.logs.shape[:1] + self._lengths(kept)))
         top = self.logs.max(axis=axes, keepdims=True)
         shift = np.where(np.isfinite(top), top, 0.0)
+        work = self.logs - shift
+        np.exp(work, out=work)
         with np.errstate(divide="ignore"):
-            logs = np.log(np.exp(self.logs - shift).sum(axis=axes)) + shift.reshape(
-                shift.shape[:1] + self._lengths(kept)
-            )
-        return Potential(kept, logs)
+            logs = np.log(work.sum(axis=axes))
+        return Potential(kept, logs + shift.reshape(logs.shape))
 
     def max_to(self, keep: Collection[int]) -> Potential:
         """Maximise over all other variables."""
@@ -92,7 +92,8 @@ def product(potentials: Iterable[Potential]) -> Potential:
     """
     parts = list(potentials)
     variables = tuple(sorted({v for part in parts for v in part.variables}))
-    logs = np.zeros((1,) * (len(variables) + 1))
-    for part in parts:
-        logs = logs + aligned(part, variables)
+    factors = [aligned(part, variables) for part in parts]
+    logs = np.zeros(np.broadcast_shapes((1,) * (len(variables) + 1), *(factor.shape for factor in factors)))
+    for factor in factors:
+        logs += factor
     return Potential(variables, logs)

@@ -242,6 +242,15 @@ def test_a_network_learned_from_typed_data_is_asked_in_text(tmp_path: Path) -> N
     ]
 
 
+def test_one_column_is_enough_to_predict_another(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n" + "x,u\ny,v\n" * 10)
+    run("learn", "t.csv", "-q", "-o", "net.json", cwd=tmp_path)
+    (tmp_path / "one.csv").write_text("a\ny\nx\n")
+    done = run("predict", "net.json", "one.csv", "-t", "b", cwd=tmp_path)
+    assert [row["b"] for row in table(done.stdout)] == ["v", "u"]
+    assert done.stderr == ""
+
+
 def test_names_that_look_like_syntax(tmp_path: Path) -> None:
     rows = '"a=b",c\n' + '"x:1",[red]\n"y,2",\x1b[31m\n' * 10
     (tmp_path / "odd.csv").write_text(rows)

@@ -21,7 +21,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from tests.agrum import as_bayesian_network, gum
 from xordal import CategoricalTable, DecomposableMarkovNetwork, learn, read_table
 from xordal.learning import fit_network
-from xordal.model.inference import Evidence
+from xordal.model.observed import Evidence
 
 N_ROWS, N_PEER_ROWS = 100_000, 300
 TARGET = "HRBP"

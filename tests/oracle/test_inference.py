@@ -17,9 +17,10 @@ from tests.strategies import chordal_graphs, tables
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
+from xordal.model import cliques
 from xordal.model import inference as engine
-from xordal.model.inference import Evidence
 from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.observed import Evidence
 from xordal.model.query import best_states
 
 CLOSE = 1e-10
@@ -107,9 +108,9 @@ def test_large_tables_and_small_blocks_change_nothing(data: st.DataObject) -> No
     usual = network.inference.joint(evidence, asked), network.inference.posteriors(evidence, asked)
     for name, value in (("_DENSE_CELLS", 0), ("_LOOKED_UP", 0), ("_BLOCK_CELLS", 1), ("_OWN_GROUP", 2)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(engine, name, value)
+            patch.setattr(cliques if hasattr(cliques, name) else engine, name, value)
             if name == "_LOOKED_UP":
-                patch.setattr(engine, "_DENSE_CELLS", 0)
+                patch.setattr(cliques, "_DENSE_CELLS", 0)
             other = network.smoothed(network.smoothing)
             assert np.exp(other.inference.joint(evidence, asked)) == pytest.approx(np.exp(usual[0]), abs=1e-12)
             total, found = other.inference.posteriors(evidence, asked)

@@ -39,6 +39,7 @@ Smoothing = Annotated[
     float | None,
     typer.Option(
         min=0.0,
+        max=1e9,
         help="Equivalent sample size of the tables, in rows, instead of the file's; 0: tables as counted.",
     ),
 ]

@@ -86,7 +86,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
     ] = None,
     smoothing: Annotated[
         float,
-        typer.Option(min=0.0, help="Equivalent sample size of the model's tables, in rows; 0: as counted."),
+        typer.Option(
+            min=0.0, max=1e9, help="Equivalent sample size of the model's tables, in rows; 0: as counted."
+        ),
     ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     quiet: Annotated[

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import DataError
-from xordal.model.inference import Evidence
+from xordal.model.observed import Evidence
 from xordal.types import members
 
 if TYPE_CHECKING:

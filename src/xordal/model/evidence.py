@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xordal.data.discretise import bin_of
 from xordal.data.levels import as_number
 from xordal.errors import DataError, nearest
-from xordal.model.inference import Evidence
+from xordal.model.observed import Evidence
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely

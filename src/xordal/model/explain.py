@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from xordal.errors import DataError
 from xordal.model.evidence import evidence_of, number_of
-from xordal.model.inference import Evidence
+from xordal.model.observed import Evidence
 from xordal.model.query import check_possible, normalised
 from xordal.statistics.chance import expected_gain
 from xordal.types import (

@@ -13,7 +13,7 @@ without a variable asked for says nothing (its tables sum to one) and is left ou
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from xordal.errors import DataError
 from xordal.graph.junction_tree import JunctionTree
+from xordal.model.cliques import CliqueTables
+from xordal.model.observed import Block, Evidence, Logs, Rows
 from xordal.model.parameters import ProbabilityTable
 from xordal.model.potential import Potential, aligned, product
 from xordal.types import VarSet, members, varset
@@ -29,36 +31,11 @@ from xordal.types import VarSet, members, varset
 MOST_CELLS = 2**24
 """Cells of the largest table made for one row of evidence: 128 MB."""
 
-_DENSE_CELLS = 2**18  # a clique's table of up to this many cells is kept whole; a larger one is looked up
-_LOOKED_UP = 64  # free cells a row up to which it is looked up cell by cell
 _BLOCK_CELLS = 2**22  # cells of all tables of all rows of a block together: 32 MB
 _OWN_GROUP = 256  # rows from which on a pattern of observed variables is worth a pass of its own
 
-Logs = NDArray[np.float64]
-Rows = NDArray[np.int64]
 Reduce = Callable[[Potential, Collection[int]], Potential]
 Choose = Callable[[Logs], Rows]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
-    """What is known about rows.
-
-    Attributes
-    ----------
-    codes
-        Shape (variables, rows): the observed level of each variable, negative where it is not observed.
-    weights
-        Log likelihoods of the levels of variables observed with doubt, the same for all rows: shape (levels,).
-    """
-
-    codes: NDArray[np.int64]
-    weights: Mapping[int, Logs] = field(default_factory=dict)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.codes.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +66,7 @@ class Inference:
         target = varset(asked)
         out = np.empty((evidence.n_rows, *(self.n_levels[v] for v in members(target))))
         for rows, hard in self._blocks(evidence, target):
-            _, messages = self._upward(_Block(evidence, rows, hard), target, Potential.sum_to)
+            _, messages = self._upward(Block(evidence, rows, hard), target, Potential.sum_to)
             found = product(messages[root] for root in self._roots if root in messages)
             out[rows] = aligned(found, members(target))
         return out
@@ -102,7 +79,7 @@ class Inference:
         total = np.empty(evidence.n_rows)
         found = {v: np.empty((evidence.n_rows, self.n_levels[v])) for v in asked}
         for rows, hard in self._blocks(evidence, VarSet(0)):
-            block = _Block(evidence, rows, hard)
+            block = Block(evidence, rows, hard)
             total[rows], beliefs = self._beliefs(block)
             for v in asked:
                 found[v][rows] = self._posterior(v, block, beliefs)
@@ -121,13 +98,18 @@ class Inference:
         states = np.where(np.array(self.n_levels)[:, None] == 1, 0, repeated)
         reduce: Reduce = Potential.max_to if best else Potential.sum_to
         for rows, hard in self._blocks(evidence, VarSet(0)):
-            products, _ = self._upward(_Block(evidence, rows, hard), VarSet(0), reduce, every=True)
+            products, _ = self._upward(Block(evidence, rows, hard), VarSet(0), reduce, every=True)
             for part in [rows] if evidence.n_rows == n_rows else self._draws(n_rows, products):
                 here = states[:, part]
                 for clique, separator in enumerate(self.tree.separators):
                     _choose_cell(products[clique], members(separator), here, choose)
                 states[:, part] = here
         return states
+
+    @cached_property
+    def cliques(self) -> CliqueTables:
+        """The tables, ready to be cut."""
+        return CliqueTables(self.tree, self.tables, self.n_levels)
 
     @cached_property
     def _roots(self) -> tuple[int, ...]:
@@ -138,18 +120,8 @@ class Inference:
         """The variables each clique is the first to hold: its members without those of its separator."""
         return tuple(c & ~s for c, s in zip(self.tree.cliques, self.tree.separators, strict=True))
 
-    @cached_property
-    def _varying(self) -> tuple[tuple[int, ...], ...]:
-        """The variables of each clique that have more than one level; the others are always known."""
-        return tuple(tuple(v for v in members(c) if self.n_levels[v] > 1) for c in self.tree.cliques)
-
-    @cached_property
-    def _dense(self) -> dict[int, Logs]:
-        """The conditional tables made so far, by clique."""
-        return {}
-
     def _upward(
-        self, block: _Block, asked: VarSet, reduce: Reduce, *, every: bool = False
+        self, block: Block, asked: VarSet, reduce: Reduce, *, every: bool = False
     ) -> tuple[dict[int, Potential], dict[int, Potential]]:
         """Return what each clique knows from below itself, and its message to the parent."""
         below: dict[int, list[Potential]] = {}
@@ -161,14 +133,14 @@ class Inference:
             if not (every or children or own & (block.observed | asked)):
                 continue
             doubts = [block.doubt(v, self.n_levels[v]) for v in members(own & block.soft)]
-            products[clique] = product([self._cut(clique, block), *doubts, *children])
+            products[clique] = product([self.cliques.cut(clique, block), *doubts, *children])
             keep = self.tree.separators[clique] | asked
             messages[clique] = reduce(products[clique], members(keep))
             if (parent := self.tree.parents[clique]) is not None:
                 below.setdefault(parent, []).append(messages[clique])
         return products, messages
 
-    def _beliefs(self, block: _Block) -> tuple[Logs, list[Potential]]:
+    def _beliefs(self, block: Block) -> tuple[Logs, list[Potential]]:
         """Return log P(evidence) and, clique by clique, P(its free variables, evidence in its component)."""
         products, messages = self._upward(block, VarSet(0), Potential.sum_to, every=True)
         beliefs: list[Potential] = []
@@ -180,65 +152,13 @@ class Inference:
             beliefs.append(belief)
         return product(messages[root] for root in self._roots).logs, beliefs
 
-    def _posterior(self, v: int, block: _Block, beliefs: list[Potential]) -> Logs:
+    def _posterior(self, v: int, block: Block, beliefs: list[Potential]) -> Logs:
         if block.hard >> v & 1 or self.n_levels[v] == 1:
             seen = np.zeros(len(block.rows), dtype=np.int64) if self.n_levels[v] == 1 else block.codes(v)
             return np.where(seen[:, None] == np.arange(self.n_levels[v]), 0.0, -np.inf)
         home = next(clique for clique, own in enumerate(self._own) if own >> v & 1)
         belief = beliefs[home].sum_to((v,))
         return belief.divided_by(belief.sum_to(())).logs
-
-    def _cut(self, clique: int, block: _Block) -> Potential:
-        """Return the table P(own | separator) of a clique where the observed variables have their values."""
-        inside = self._varying[clique]
-        free = tuple(v for v in inside if not block.hard >> v & 1)
-        hard = tuple(v for v in inside if block.hard >> v & 1)
-        if self.tables[clique][0].n_cells <= _DENSE_CELLS:
-            return Potential(free, self._by_index(clique, block, hard, free))
-        if prod(self.n_levels[v] for v in free) <= _LOOKED_UP:
-            return Potential(free, self._by_lookup(clique, block, free))
-        return Potential(free, self._by_row(clique, block, hard))
-
-    def _by_index(self, clique: int, block: _Block, hard: tuple[int, ...], free: tuple[int, ...]) -> Logs:
-        if clique not in self._dense:
-            self._dense[clique] = self._conditional(clique, {})
-        inside = self._varying[clique]
-        table = np.transpose(self._dense[clique], [inside.index(v) for v in (*hard, *free)])
-        return np.asarray(table[tuple(block.codes(v) for v in hard)]) if hard else table[None]
-
-    def _by_lookup(self, clique: int, block: _Block, free: tuple[int, ...]) -> Logs:
-        shape = tuple(self.n_levels[v] for v in free)
-        n_free, n_rows = prod(shape), len(block.rows)
-        grid = dict(zip(free, np.indices(shape).reshape(len(shape), n_free), strict=True))
-        zeros = np.zeros(n_rows * n_free, dtype=np.int64)
-        codes = dict.fromkeys(members(self.tree.cliques[clique]), zeros)  # of constants there is nothing else
-        codes |= {v: np.tile(levels, n_rows) for v, levels in grid.items()}
-        hard = members(self.tree.cliques[clique] & block.hard)
-        codes |= {v: np.repeat(block.codes(v), n_free) for v in hard}
-        whole, separator = self.tables[clique]
-        logs = whole.log_prob_of(np.stack([codes[v] for v in members(whole.variables)]))
-        if separator is not None:
-            below = separator.log_prob_of(np.stack([codes[v] for v in members(separator.variables)]))
-            logs = _difference(logs, below)
-        return logs.reshape(n_rows, *shape)
-
-    def _by_row(self, clique: int, block: _Block, hard: tuple[int, ...]) -> Logs:
-        if not hard:
-            return self._conditional(clique, {})[None]
-        rows = zip(*(block.codes(v).tolist() for v in hard), strict=True)
-        return np.stack([self._conditional(clique, dict(zip(hard, row, strict=True))) for row in rows])
-
-    def _conditional(self, clique: int, observed: Mapping[int, int]) -> Logs:
-        """Return log P(own | separator) over the free variables of a clique, for one row of evidence."""
-        whole, separator = self.tables[clique]
-        free = [v for v in self._varying[clique] if v not in observed]
-        observed = {v: observed.get(v, 0) for v in members(self.tree.cliques[clique]) if v not in free}
-        table = whole.cut(observed, self.n_levels)
-        if separator is None:
-            return table
-        inside = set(members(self.tree.separators[clique]))
-        below = separator.cut({v: code for v, code in observed.items() if v in inside}, self.n_levels)
-        return _difference(table, below.reshape([self.n_levels[v] if v in inside else 1 for v in free]))
 
     def _blocks(self, evidence: Evidence, asked: VarSet) -> Iterator[tuple[Rows, VarSet]]:
         """Yield the rows in blocks, each with the variables that are observed in all of its rows."""
@@ -301,36 +221,6 @@ class Inference:
             yield np.arange(start, min(start + step, n_rows))
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Some rows of evidence; ``hard`` variables are observed in all of them and cut out of the tables."""
-
-    evidence: Evidence
-    rows: Rows
-    hard: VarSet
-
-    @property
-    def observed(self) -> int:
-        return self.hard | self.soft
-
-    @cached_property
-    def soft(self) -> int:
-        """Variables whose evidence is multiplied in: doubtful, or observed in some of the rows only."""
-        some = (self.evidence.codes[:, self.rows] >= 0).any(axis=1)
-        return (varset(np.flatnonzero(some).tolist()) | varset(self.evidence.weights)) & ~self.hard
-
-    def codes(self, v: int) -> Rows:
-        return np.asarray(self.evidence.codes[v, self.rows])
-
-    def doubt(self, v: int, n_levels: int) -> Potential:
-        """Return the evidence on one variable as a potential."""
-        codes = self.codes(v)[:, None]
-        logs = np.where((codes < 0) | (codes == np.arange(n_levels)), 0.0, -np.inf)
-        if v in self.evidence.weights:
-            logs = logs + self.evidence.weights[v]
-        return Potential((v,), logs)
-
-
 def _choose_cell(
     above: Potential, separator: tuple[int, ...], states: NDArray[np.int64], choose: Choose
 ) -> None:
@@ -345,9 +235,3 @@ def _choose_cell(
     shape = chosen.shape[1:]
     for v, codes in zip(new, np.unravel_index(choose(chosen.reshape(len(row), -1)), shape), strict=True):
         states[v] = codes
-
-
-def _difference(logs: Logs, below: Logs) -> Logs:
-    """Return logs minus logs; what is impossible stays so."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(below), logs - below, -np.inf)

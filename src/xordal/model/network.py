@@ -11,6 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -358,5 +359,5 @@ class CliqueCounts:
 
 
 def _check_smoothing(prior_rows: float) -> None:
-    if not 0 <= prior_rows < np.inf:
-        raise SettingsError(f"The smoothing must be zero or a positive number of rows, not {prior_rows}.")
+    if not isinstance(prior_rows, Real) or not 0 <= prior_rows < np.inf:
+        raise SettingsError(f"The smoothing must be zero or a positive number of rows, not {prior_rows!r}.")

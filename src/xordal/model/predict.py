@@ -12,7 +12,7 @@ from xordal.data.column import Column
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 from xordal.model.evidence import number_of
-from xordal.model.inference import Evidence
+from xordal.model.observed import Evidence
 from xordal.model.parameters import ProbabilityTable
 from xordal.model.query import best_states, check_possible, normalised
 from xordal.model.rows import UNSEEN, Absent, RowCodes, Unseen, encoded

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xordal.errors import DataError, ImpossibleEvidence
 from xordal.model.evidence import evidence_of, number_of
-from xordal.model.inference import Evidence
+from xordal.model.observed import Evidence
 from xordal.types import members, varset
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -24,7 +25,7 @@ from xordal.data.select import check_names
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.model.evidence import match_text
-from xordal.model.inference import Evidence
+from xordal.model.observed import Evidence
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
@@ -91,7 +92,7 @@ def encoded(
     ignore
         Variables to be taken as missing whatever the table says.
     by_text
-        Whether levels of other types are matched by their text, as files need.
+        Whether levels of other types are matched by their text; those of files always are.
     text
         How a text file is read.
 
@@ -102,6 +103,7 @@ def encoded(
     """
     _check(unseen, Unseen, "unseen")
     _check(absent, Absent, "absent")
+    by_text = by_text or isinstance(source, str | PathLike)
     columns, where = columns_from(source, text or TextFormat(), least_columns=1)
     check_names(columns)
     by_name = {column.name: column for column in columns}

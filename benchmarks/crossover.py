@@ -11,7 +11,7 @@ from itertools import combinations, islice
 
 from benchmarks.scan import N_COLUMNS, seconds, started_anew, table_of
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CountingOracle
+from xordal.counting.plain import CountingOracle
 from xordal.counting.select import seconds_of_numpy
 from xordal.types import varset
 

@@ -12,6 +12,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -55,11 +56,8 @@ def large(threads: int, rounds: int) -> list[str]:
         found = learn(table, criterion=criterion, limits=Limits(threads=threads))
         hidden = {link for entry in found.trace if entry.lookahead == 3 for link in entry.links}
         wrong, missed = set(found.links) - set(truth), set(truth) - set(found.links)
-        pair = alternate(
-            lambda criterion=criterion: learn(table, criterion=criterion, limits=Limits(threads=threads)),
-            lambda: bare_scan(table, threads),
-            rounds,
-        )
+        ours = partial(learn, table, criterion=criterion, limits=Limits(threads=threads))
+        pair = alternate(ours, lambda: bare_scan(table, threads), rounds)
         lines.append(
             f"| {name} | {threads} | {spread(np.array(pair.ours))} | {np.median(pair.theirs):.2f} "
             f"| {spread(1 / pair.ratios)} | {len(hidden) // 3} of {N_HIDDEN} | {len(missed)} | {len(wrong)} |"
@@ -105,7 +103,7 @@ def single_links(rounds: int) -> str:
     theirs = [seconds(lambda: hill_climbing(frame)) for _ in range(max(1, rounds // 3))]
     return (
         f"500 columns x {N_ROWS:,} rows, `max_links=1`: xordal {spread(np.array(ours))} s, pyAgrum's greedy "
-        f"hill climbing {spread(np.array(theirs), 1)} s, {np.median(theirs) / np.median(ours):,.0f} times as long."
+        f"hill climbing {spread(np.array(theirs), 1)} s, {np.median(theirs) / np.median(ours):,.0f} times that."
     )
 
 
@@ -243,8 +241,8 @@ def page(rounds: int, plot_to: Path | None) -> str:
             for name, series in grown.items()
         ),
         "",
-        "With k, a scan of sets of m columns is added where k reaches m(m-1)/2: triples at 3, quadruples at 6. In",
-        "between, only sets around links are added.",
+        "With k, a scan of sets of m columns is added where k reaches m(m-1)/2: triples at 3, quadruples at 6.",
+        "In between, only sets around links are added.",
         "",
         "## Work",
         "",

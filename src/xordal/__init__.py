@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from xordal.data.discretise import Bins
     from xordal.data.read import read_table
     from xordal.data.table import CategoricalTable
-    from xordal.errors import DataError, DataWarning, SettingsError, XordalError
+    from xordal.errors import (
+        DataError,
+        DataWarning,
+        ImpossibleEvidence,
+        ModelFileError,
+        SettingsError,
+        XordalError,
+    )
     from xordal.estimator import MultiLinkSearch
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
@@ -41,9 +48,11 @@ _HOME = {
     "DecomposableMarkovNetwork": "xordal.model.network",
     "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
+    "ImpossibleEvidence": "xordal.errors",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
     "Limits": "xordal.search.limits",
+    "ModelFileError": "xordal.errors",
     "MultiLinkSearch": "xordal.estimator",
     "ScanInterrupted": "xordal.scanning",
     "Scanned": "xordal.scanning",
@@ -70,9 +79,11 @@ __all__ = [
     "DataWarning",
     "DecomposableMarkovNetwork",
     "EntropyDecrement",
+    "ImpossibleEvidence",
     "Interrupted",
     "Learned",
     "Limits",
+    "ModelFileError",
     "MultiLinkSearch",
     "ScanInterrupted",
     "Scanned",

@@ -186,7 +186,8 @@ def fit_network(
     ``prior_rows`` is the equivalent sample size of the smoothing (:mod:`xordal.model.parameters`).
     """
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
-    return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=prior_rows)
+    counter = NumpyCounter(table)
+    return estimate(graph, counter, table.names, table.levels, prior_rows=prior_rows, learned=learned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.cli import criteria, reading, stopping
+from xordal.cli import criteria, output, reading, stopping
 
 if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
     from xordal.types import Learned
 
 
@@ -74,6 +75,21 @@ def learn(  # noqa: PLR0913 - one parameter per option
     delimiter: reading.Delimiter = None,
     header: reading.Header = None,
     encoding: reading.Encoding = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Also write the network to this model file, for xordal query etc.",
+        ),
+    ] = None,
+    smoothing: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1e9, help="Equivalent sample size of the model's tables, in rows; 0: as counted."
+        ),
+    ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the links only, one a line, and no progress.")
@@ -102,6 +118,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
+    output.check_model_name(to)
     limits = Limits(
         time_limit=stopping.seconds_in(time_limit),
         memory_limit=stopping.bytes_in(memory_limit),
@@ -144,6 +161,8 @@ def learn(  # noqa: PLR0913 - one parameter per option
         except Interrupted as stop:
             learned, interrupted = stop.learned, True
     _print_result(learned, as_json, quiet)
+    if to is not None:
+        save_learned(to, table, learned, smoothing, quiet=quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
     if interrupted or learned.run.stopped_by is not None:
@@ -153,10 +172,21 @@ def learn(  # noqa: PLR0913 - one parameter per option
         raise typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
 
 
+def save_learned(
+    file: str, table: CategoricalTable, learned: Learned, smoothing: float, *, quiet: bool
+) -> None:
+    """Write what was learned to a model file."""
+    from xordal.learning import fit_network
+
+    fit_network(table, learned, prior_rows=smoothing).save(file)
+    if not quiet:
+        output.tell("the network", file)
+
+
 def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:
     import json
 
-    from xordal.cli.screen import output, print_network
+    from xordal.cli import screen
     from xordal.formats.json import to_json
     from xordal.formats.text import link_text
 
@@ -166,4 +196,4 @@ def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:
         for link in learned.links:
             typer.echo(link_text(learned.names(link)))
     else:
-        print_network(output(), learned)
+        screen.print_network(screen.output(), learned)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from xordal.data.dialect import TextFormat
     from xordal.data.read import Reading
     from xordal.data.suspects import Suspect
     from xordal.data.table import CategoricalTable
@@ -177,6 +178,18 @@ def label_of(source: str) -> str:
 def delimiter_of(text: str | None) -> str | None:
     """Return a delimiter as it was meant: a tab and a space are hard to type."""
     return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
+
+
+def text_format(
+    delimiter: str | None, header: bool | None, encoding: str | None, missing_tokens: Iterable[str] | None
+) -> TextFormat:
+    """Return how a text file is to be read."""
+    from xordal.data.dialect import MISSING_TOKENS, TextFormat
+
+    tokens = names_in(missing_tokens)
+    return TextFormat(
+        delimiter_of(delimiter), header, encoding, MISSING_TOKENS if tokens is None else tuple(tokens)
+    )
 
 
 def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> CategoricalTable:

@@ -54,6 +54,15 @@ def _console(stderr: bool) -> Console:
     return console
 
 
+def has_blocks(console: Console) -> bool:
+    """Whether the console's encoding can show block characters."""
+    try:
+        "▏█".encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of numbers in a trace table; ``cell`` makes its text from the step (1, 2, ...) and the entry."""

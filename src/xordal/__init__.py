@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
-    from xordal.search.constraints import Constraints, Limits
+    from xordal.search.checkpoint import Checkpoint
+    from xordal.search.constraints import Constraints
+    from xordal.search.limits import Limits
     from xordal.statistics.criterion import EntropyDecrement
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
@@ -31,6 +33,7 @@ _HOME = {
     "BIC": "xordal.statistics.scores",
     "Bins": "xordal.data.discretise",
     "CategoricalTable": "xordal.data.table",
+    "Checkpoint": "xordal.search.checkpoint",
     "Constraints": "xordal.search.constraints",
     "DataError": "xordal.errors",
     "DataWarning": "xordal.errors",
@@ -39,7 +42,7 @@ _HOME = {
     "EntropyDecrement": "xordal.statistics.criterion",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
-    "Limits": "xordal.search.constraints",
+    "Limits": "xordal.search.limits",
     "MultiLinkSearch": "xordal.estimator",
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
@@ -57,6 +60,7 @@ __all__ = [
     "BDeu",
     "Bins",
     "CategoricalTable",
+    "Checkpoint",
     "Constraints",
     "DataError",
     "DataWarning",

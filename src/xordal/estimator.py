@@ -24,8 +24,9 @@ from xordal.formats.networkx import to_networkx
 from xordal.formats.text import network_lines, weakness
 from xordal.learning import fit_network, learn
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.search.constraints import Constraints, Limits
+from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
+from xordal.search.limits import Limits
 from xordal.statistics.criterion import Criterion
 from xordal.types import Learned, NamedSubmodel, Trace, named_submodel
 

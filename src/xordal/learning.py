@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from math import comb
 from numbers import Integral
@@ -22,8 +23,10 @@ from xordal.pi.colored import color
 from xordal.pi.discover import Data, discover
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
-from xordal.search.constraints import FREE, Constraints, Limits, rules
+from xordal.search.checkpoint import Checkpoint, Journal
+from xordal.search.constraints import FREE, Constraints, Rules, rules
 from xordal.search.driver import Progress, Search
+from xordal.search.limits import Limits, Watch
 from xordal.search.problem import Problem
 from xordal.search.scans import Scans
 from xordal.search.schedule import Schedule
@@ -33,6 +36,7 @@ from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_aft
 
 EngineName = Literal["fast", "reference"]
 
+_ONLY_STOP = {"time_limit", "memory_limit"}  # settings that change how far a search comes, not what it finds
 _MOST_SETS = 1000  # sets looked at for submodels in one clique: all of nine variables, the small ones of more
 
 
@@ -54,6 +58,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     engine: EngineName = "fast",
     constraints: Constraints | None = None,
     limits: Limits | None = None,
+    checkpoint: Checkpoint | None = None,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Learned:
@@ -79,7 +84,10 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     constraints
         Links that must or must not be learned; required ones come first in the trace, with lookahead 0.
     limits
-        Largest clique and longest time; a search that runs out of time returns what it has learned.
+        Largest clique, longest time, most memory; a search that reaches one of the latter two returns what it
+        has learned.
+    checkpoint
+        A file to write each step down in, so that a search that is killed can go on where it was.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
 
@@ -101,19 +109,21 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     known = _Known.of(source)
     ruled = rules(known.variables, plan.constraints, plan.limits)
     started = perf_counter()
+    watch = Watch(plan.limits)
     if engine == "reference":
-        if ruled != FREE:
-            raise SettingsError("The reference engine knows no constraints and no limits.")
+        if ruled != FREE or plan.limits != Limits() or checkpoint is not None:
+            raise SettingsError("The reference engine knows no constraints, no limits and no checkpoint.")
         run = _reference(source, plan, on_entry)
     else:
-        judge = plan.criterion.on(known.sample(plan))
-        scans = Scans(PlainScanner(known.oracle, known.n_levels))
-        problem = Problem(known.oracle, scans, judge, known.n_levels, known.n_rows, plan.max_variables, ruled)
-        search = Search(problem, plan.schedule, on_entry=on_entry, on_progress=on_progress)
-        try:
-            run = search.run()
-        except KeyboardInterrupt:
-            raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
+        with _journal(checkpoint, source, plan) as journal:
+            problem = known.problem(plan, ruled, journal)
+            search = Search(
+                problem, plan.schedule, watch=watch, journal=journal, on_entry=on_entry, on_progress=on_progress
+            )
+            try:
+                run = search.run()
+            except KeyboardInterrupt:
+                raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
     learned = _learned(known, run, plan, perf_counter() - started)
     try:
         return _with_submodels(known, learned, plan)
@@ -144,6 +154,13 @@ class _Known:
         counter = NumpyCounter(source)
         oracle = CachedOracle(CountingOracle(counter, source.n_levels))
         return cls(source.names, source.levels, source.n_levels, source.n_rows, oracle, counter)
+
+    def problem(self, plan: _Plan, ruled: Rules, journal: Journal | None) -> Problem:
+        """Return the search to be carried out."""
+        scanner = PlainScanner(self.oracle, self.n_levels)
+        scans = Scans(scanner, journal.scans, journal.scanned) if journal else Scans(scanner)
+        judge = plan.criterion.on(self.sample(plan))
+        return Problem(self.oracle, scans, judge, self.n_levels, self.n_rows, plan.max_variables, ruled)
 
     def sample(self, plan: _Plan) -> Sample:
         """Return what the criterion may know."""
@@ -224,6 +241,20 @@ class _Plan:
             **{name: value for name, value in asdict(self.constraints).items() if value},
             **{name: value for name, value in asdict(self.limits).items() if value is not None},
         }
+
+
+def _journal(
+    checkpoint: Checkpoint | None, source: CategoricalTable | Joint, plan: _Plan
+) -> AbstractContextManager[Journal | None]:
+    """Open the checkpoint for this source and these settings."""
+    if checkpoint is None:
+        return nullcontext()
+    if not isinstance(checkpoint, Checkpoint):
+        raise SettingsError(f"checkpoint must be xordal.Checkpoint(path), not {checkpoint!r}.")
+    if isinstance(source, Joint):
+        raise SettingsError("A checkpoint is for searches in data; learning from an exact joint is quick.")
+    settings = {name: value for name, value in plan.to_json().items() if name not in _ONLY_STOP}
+    return Journal(checkpoint, {**source.identity(), **settings})
 
 
 def _reference(

@@ -25,6 +25,9 @@ SignedSets = dict[VarSet, int]
 
 ScheduleName = Literal["printed", "as_run", "straightforward", "single"]
 
+StoppedBy = Literal["time limit", "memory limit", "interruption"]
+"""What can end a search early."""
+
 EMPTY = VarSet(0)
 
 
@@ -230,15 +233,20 @@ class SearchRun:
         Legal link sets whose exact gain was computed.
     sets_scanned
         Sets the engine looked at to find them (variable sets; link sets in the reference engine).
-    is_complete
-        False when the search was interrupted or ran out of time; the trace is then what it had learned.
+    stopped_by
+        What ended the search early, if anything did; the trace is then what it had learned.
     """
 
     trace: Trace
     graphs_tested: int
     candidates_scored: int
     sets_scanned: int
-    is_complete: bool = True
+    stopped_by: StoppedBy | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the search came to its own end."""
+        return self.stopped_by is None
 
 
 @dataclass(frozen=True, slots=True)

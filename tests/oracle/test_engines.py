@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tests.oracle.plain import plain_search
 from tests.strategies import tables
-from xordal import CategoricalTable, EntropyDecrement, learn
+from xordal import BIC, EBIC, BDeu, CategoricalTable, EntropyDecrement, Significance, learn
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict
 from xordal.types import Learned, ScheduleName, links_after
@@ -139,15 +139,23 @@ class PerParameter:
     def tolerance(self, best: float) -> float:
         return 1e-9
 
-    def negligible(self) -> None:
+    def log_p_values(self, batch: Sequence[Evidence]) -> None:
         return None
+
+    def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
+        return [found.gain > 0.01 for found in batch]
 
     def to_json(self) -> dict[str, object]:
         return {"name": "PerParameter"}
 
 
-criteria = st.builds(EntropyDecrement, thresholds) | st.builds(
-    PerParameter, st.sampled_from([-0.02, 0.0, 0.004, 0.03])
+criteria = st.one_of(
+    st.builds(EntropyDecrement, thresholds),
+    st.builds(PerParameter, st.sampled_from([-0.02, 0.0, 0.004, 0.03])),
+    st.builds(Significance, st.sampled_from([0.001, 0.05, 0.5])),
+    st.builds(BIC, st.sampled_from([0.2, 1.0])),
+    st.just(EBIC()),
+    st.just(BDeu()),
 )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.cli import criteria, reading
+from xordal.cli import criteria, reading, stopping
 
 if TYPE_CHECKING:
     from xordal.types import Learned
@@ -56,10 +57,10 @@ def learn(  # noqa: PLR0913 - one parameter per option
     engine: Annotated[
         EngineChoice, typer.Option(help="fast, or reference: the paper line by line, slow.")
     ] = EngineChoice.fast,
-    time_limit: Annotated[
-        str | None,
-        typer.Option(help="Stop after this time and keep what was learned: 90, 90s, 5m or 1h.", metavar="TIME"),
-    ] = None,
+    time_limit: stopping.TimeLimit = None,
+    memory_limit: stopping.MemoryLimit = None,
+    checkpoint: stopping.CheckpointFile = None,
+    resume: stopping.Resume = False,
     weights: reading.Weights = None,
     columns: reading.Columns = None,
     exclude: reading.Exclude = None,
@@ -95,12 +96,15 @@ def learn(  # noqa: PLR0913 - one parameter per option
     from xordal.formats.text import shown, weakness
     from xordal.learning import Interrupted
     from xordal.learning import learn as learn_network
-    from xordal.search.constraints import Limits
+    from xordal.search.checkpoint import Checkpoint
+    from xordal.search.limits import Limits
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
+    if resume and checkpoint is None:
+        raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
-    limits = Limits(time_limit=seconds_in(time_limit))
+    limits = Limits(time_limit=stopping.seconds_in(time_limit), memory_limit=stopping.bytes_in(memory_limit))
     tokens = reading.names_in(missing_tokens)
     how = Reading(
         columns=reading.names_in(columns),
@@ -118,12 +122,11 @@ def learn(  # noqa: PLR0913 - one parameter per option
         ),
     )
     table = reading.read_for_learning(data, how, is_quiet=quiet)
-    is_plain = not as_json and not quiet
-    interrupted = False
+    is_plain, interrupted = not as_json and not quiet, False
     if is_plain:
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
         screen.notes().print(f"{shown(reading.label_of(data))}: {size}\n")
-    with screen.watching(quiet) as (console, tell):
+    with screen.watching(quiet) as (console, tell), stopping.terminable() as signals:
         has_p_values = alpha is not None or (criterion is None and engine is EngineChoice.fast)
         compared = screen.P_VALUE if has_p_values else screen.chance(table.n_rows)
         numbers = (screen.STEP, screen.LOOKAHEAD, screen.GAIN, compared, screen.GRAPHS_TESTED)
@@ -137,6 +140,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
                 schedule=schedule.value,
                 engine=engine.value,
                 limits=limits,
+                checkpoint=None if checkpoint is None else Checkpoint(checkpoint, resume),
                 on_entry=rows.add if is_plain else lambda entry: None,
                 on_progress=tell,
             )
@@ -145,28 +149,11 @@ def learn(  # noqa: PLR0913 - one parameter per option
     _print_result(learned, as_json, quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
+    if interrupted or learned.run.stopped_by is not None:
+        limit = {"time limit": time_limit, "memory limit": memory_limit}.get(learned.run.stopped_by or "")
+        screen.notes().print(stopping.why_stopped(learned.run.stopped_by, limit, checkpoint))
     if interrupted:
-        screen.notes().print("Interrupted: this is the network learned so far.")
-        raise typer.Exit(130)
-    if not learned.run.is_complete:
-        screen.notes().print(f"The time limit of {time_limit} was reached: this is the network learned so far.")
-
-
-def seconds_in(text: str | None) -> float | None:
-    """Return a time such as 90, 90s, 5m or 1h in seconds.
-
-    Examples
-    --------
-    >>> seconds_in("90"), seconds_in("1.5m"), seconds_in(None)
-    (90.0, 90.0, None)
-    """
-    if text is None:
-        return None
-    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
-    try:
-        return float(text if unit is None else text[:-1]) * (unit or 1)
-    except ValueError:
-        raise typer.BadParameter(f"--time-limit {text!r} is no time: write 90, 90s, 5m or 1h.") from None
+        raise typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
 
 
 def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:

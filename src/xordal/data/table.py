@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,19 @@ class CategoricalTable:
     def n_levels(self) -> tuple[int, ...]:
         """Number of levels of each column."""
         return tuple(len(levels) for levels in self.levels)
+
+    def identity(self) -> dict[str, object]:
+        """Return what tells this table from others: names, levels, rows and a fingerprint of all values."""
+        digest = sha256(repr(self.levels).encode())
+        digest.update(np.ascontiguousarray(self.codes, dtype="<i4").data)
+        if self.weights is not None:
+            digest.update(np.ascontiguousarray(self.weights, dtype="<i8").data)
+        return {
+            "columns": list(self.names),
+            "levels per column": list(self.n_levels),
+            "number of rows": self.n_rows,
+            "fingerprint of the values": digest.hexdigest(),
+        }
 
     def columns(self) -> list[Column]:
         """Return the columns, without the row weights."""

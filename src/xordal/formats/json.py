@@ -31,7 +31,7 @@ def to_json(learned: Learned) -> Json:
         "graphs_tested": run.graphs_tested,
         "candidates_scored": run.candidates_scored,
         "sets_scanned": run.sets_scanned,
-        **({} if run.is_complete else {"interrupted": True}),
+        **({} if run.is_complete else {"stopped_by": run.stopped_by}),
         **learned.settings,
         "n_rows": learned.n_rows,
         "seconds": learned.seconds,

@@ -1,4 +1,4 @@
-"""What a user knows beforehand and how far a search may go.
+"""What a user knows beforehand: links that must or must not be there, cliques that must not grow too large.
 
 Constraints name columns; :func:`rules` turns them into the numbers the search speaks in. The search begins with
 the required links, completed by the one fill-in rule where they are not chordal, and then passes over every
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
-from numbers import Integral, Real
 
 from xordal.errors import SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph, linked
 from xordal.graph.fill_in import fill_in
 from xordal.graph.junction_tree import maximal_cliques
+from xordal.search.limits import Limits
 from xordal.types import Link, LinkSet, SignedSets, VarSet, members
 
 NamedLink = tuple[str, str]
@@ -46,29 +46,6 @@ class Constraints:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How large cliques may grow and how long a search may take.
-
-    Parameters
-    ----------
-    max_clique
-        Largest number of variables in a clique.
-    time_limit
-        Seconds after which the search returns what it has learned; checked between batches of candidates.
-    """
-
-    max_clique: int | None = None
-    time_limit: float | None = None
-
-    def __post_init__(self) -> None:
-        clique, time = self.max_clique, self.time_limit
-        if clique is not None and (not isinstance(clique, Integral) or clique < 2):
-            raise SettingsError(f"max_clique must be a whole number of at least 2, not {clique!r}.")
-        if time is not None and (not isinstance(time, Real) or not 0 < time < inf):
-            raise SettingsError(f"time_limit must be a positive number of seconds, not {time!r}.")
-
-
-@dataclass(frozen=True, slots=True)
 class Rules:
     """Constraints and limits in variable numbers: where the search starts and what it may add.
 
@@ -82,15 +59,12 @@ class Rules:
         Masks: bit u of ``forbidden[v]`` says that u and v must not be linked.
     max_clique
         Largest clique to build.
-    time_limit
-        Seconds the search may take.
     """
 
     required: LinkSet = ()
     fill_in: LinkSet = ()
     forbidden: tuple[VarSet, ...] = ()
     max_clique: float = inf
-    time_limit: float = inf
 
     def may_complete(self, variables: VarSet) -> bool:
         """Whether a variable set holds no forbidden pair."""
@@ -134,7 +108,6 @@ def rules(names: Sequence[str], constraints: Constraints, limits: Limits) -> Rul
         filled,
         tuple(map(VarSet, linked([0] * len(names), forbidden))) if forbidden else (),
         largest,
-        inf if limits.time_limit is None else limits.time_limit,
     )
 
 

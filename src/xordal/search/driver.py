@@ -7,19 +7,23 @@ lookahead 0 for which nothing was tested.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb, inf
-from time import monotonic
+from math import comb
 
+from xordal.errors import DataError
+from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import disturbed
 from xordal.search.candidates import addition
+from xordal.search.checkpoint import Journal
+from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.lookahead import Lookahead
 from xordal.search.parts import Catalogue
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.schedule import Position, Schedule
-from xordal.types import SearchRun, TraceEntry
+from xordal.types import SearchRun, StoppedBy, TraceEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +33,6 @@ class Progress:
     lookahead: int
     sets_scanned: int
     graphs_tested: int
-
-
-class _TimeUp(Exception):
-    """The time limit was reached within a pass; what the pass had seen so far does not count."""
 
 
 class Search:
@@ -46,6 +46,11 @@ class Search:
         Who counts, who decides, and how far to look.
     schedule
         Which lookahead comes next.
+    watch
+        Ends the search at its limits.
+    journal
+        Where to write down what is learned. What it holds already, an earlier run of the same search has
+        learned: it is taken as it is.
     on_entry, on_progress
         Called with each trace entry as it is learned, and every few thousand variable sets.
     """
@@ -55,6 +60,8 @@ class Search:
         problem: Problem,
         schedule: Schedule,
         *,
+        watch: Watch | None = None,
+        journal: Journal | None = None,
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
         on_progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
@@ -62,12 +69,14 @@ class Search:
         self._catalogue = Catalogue(ChordalGraph.empty(len(problem.n_levels)), problem.rules)
         self._lookaheads: dict[int, Lookahead] = {}
         self._schedule = schedule
+        self._watch = watch or Watch(Limits())
+        self._journal = journal
+        self._known = deque(journal.entries if journal else ())
         self._on_entry = on_entry
         self._on_progress = on_progress
         self._trace: list[TraceEntry] = []
         self._graphs_tested = self._sets_scanned = 0
-        self._is_complete = False
-        self._deadline = inf
+        self._stopped_by: StoppedBy | None = "interruption"
 
     @property
     def graph(self) -> ChordalGraph:
@@ -75,8 +84,7 @@ class Search:
         return self._catalogue.graph
 
     def run(self) -> SearchRun:
-        """Carry the schedule out to its end, or until the time is up."""
-        self._deadline = monotonic() + self._problem.rules.time_limit
+        """Carry the schedule out to its end, or to a limit."""
         position: Position | None = self._schedule.start
         try:
             self._add_required()
@@ -84,9 +92,12 @@ class Search:
             while position is not None and position.i <= max(1, self.graph.n_missing):
                 modified = self._lookahead(position.i)
                 position = self._schedule.after(position, modified)
-        except _TimeUp:
+        except Stopped as stopped:
+            self._stopped_by = stopped.by
             return self.so_far()
-        self._is_complete = True
+        if self._known:
+            raise _unfit(self._known[0])
+        self._stopped_by = None
         return self.so_far()
 
     def so_far(self) -> SearchRun:
@@ -96,16 +107,35 @@ class Search:
             self._graphs_tested,
             sum(lookahead.candidates_scored for lookahead in self._lookaheads.values()),
             self._sets_scanned,
-            self._is_complete,
+            self._stopped_by,
         )
 
     def _lookahead(self, i: int) -> bool:
         """Repeat passes of i links until one learns nothing (function lookahead, lines 1-12)."""
         modified = False
-        while best := self._pass(i):
-            self._add(i, best)
+        while entry := self._pass(i):
+            self._learn(entry)
             modified = True
         return modified
+
+    def _pass(self, i: int) -> TraceEntry | None:
+        """Return the best acceptable set of i links, if there is one."""
+        best = None if self._known else self._best(i)
+        self._graphs_tested += comb(self.graph.n_missing, i)
+        if self._known:
+            return self._known[0] if self._known[0].lookahead == i else None
+        return None if best is None else self._entry(i, best)
+
+    def _best(self, i: int) -> Judged | None:
+        def on_block(n_sets: int) -> None:
+            self._sets_scanned += n_sets
+            self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
+            self._watch.check()
+
+        on_block(0)
+        if i not in self._lookaheads:
+            self._lookaheads[i] = Lookahead(self._problem, self._catalogue, i)
+        return self._lookaheads[i].best(on_block)
 
     def _add_required(self) -> None:
         rules = self._problem.rules
@@ -113,37 +143,39 @@ class Search:
             start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))), rules.fill_in)
             assert start is not None, "required links and their fill-in are chordal"
             (required,) = judge(self._problem, [start])
-            self._add(0, required)
+            self._learn(self._entry(0, required))
 
-    def _add(self, i: int, learned: Judged) -> None:
-        evidence = learned.evidence
-        graph = self.graph.extended(evidence.links)
-        self._catalogue.change(graph, disturbed(graph.neighbours, evidence.links))
-        entry = TraceEntry(
-            "add",
-            i,
-            evidence.links,
-            evidence.gain,
-            evidence.dof,
-            self._graphs_tested,
-            evidence.fill_in,
-            learned.verdict.log_p_value,
+    def _entry(self, i: int, found: Judged) -> TraceEntry:
+        evidence, log_p_value = found.evidence, found.verdict.log_p_value
+        n_tested = self._graphs_tested
+        return TraceEntry(
+            "add", i, evidence.links, evidence.gain, evidence.dof, n_tested, evidence.fill_in, log_p_value
         )
+
+    def _learn(self, entry: TraceEntry) -> None:
+        """Change the graph and tell of it; what is known from an earlier run must fit here."""
+        if self._known:
+            known = self._known.popleft()
+            if not self._fits(known) or (entry.lookahead == 0 and known != entry):
+                raise _unfit(known)
+        elif self._journal is not None:
+            self._journal.entry(entry)
+        graph = self.graph.extended(entry.links)
+        self._catalogue.change(graph, disturbed(graph.neighbours, entry.links))
         self._trace.append(entry)
         self._on_entry(entry)
 
-    def _pass(self, i: int) -> Judged | None:
-        """Return the best acceptable set of i links."""
+    def _fits(self, entry: TraceEntry) -> bool:
+        """Whether an entry of an earlier run can have come here: new links, and the graph stays chordal."""
+        return (
+            entry.graphs_tested == self._graphs_tested
+            and all(v < self.graph.n_vertices and not self.graph.neighbours[u] >> v & 1 for u, v in entry.links)
+            and additions(self.graph, entry.links) is not None
+        )
 
-        def on_block(n_sets: int) -> None:
-            self._sets_scanned += n_sets
-            self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
-            if monotonic() > self._deadline:
-                raise _TimeUp
 
-        on_block(0)
-        if i not in self._lookaheads:
-            self._lookaheads[i] = Lookahead(self._problem, self._catalogue, i)
-        best = self._lookaheads[i].best(on_block)
-        self._graphs_tested += comb(self.graph.n_missing, i)
-        return best
+def _unfit(entry: TraceEntry) -> DataError:
+    return DataError(
+        f"The checkpoint does not fit this search: its entry of {entry.lookahead} links, after "
+        f"{entry.graphs_tested:,} graphs, cannot have been learned. Begin a new checkpoint."
+    )

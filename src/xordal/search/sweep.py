@@ -43,6 +43,7 @@ class FreeSets:
     def __init__(self, problem: Problem, order: int) -> None:
         self._problem = problem
         self._order = order
+        self._is_scanned = False
         self._cut = inf  # what can have this rank or a higher one has been in a stream
 
     @property
@@ -52,13 +53,14 @@ class FreeSets:
 
     def scan(self, on_block: OnBlock) -> Stream:
         """Return the best sets that no earlier stream held."""
-        below, self._cut = self._cut, -inf
+        is_first, below, self._cut = not self._is_scanned, self._cut, -inf
+        self._is_scanned = True
         sets: list[NDArray[np.int32]] = []
         uppers: list[NDArray[np.float64]] = []
         n_waiting = 0
         for block in self._problem.scans.blocks(self._order, self._bar()):
             upper = self._upper(block)
-            may = (upper > -inf) & (upper < below)
+            may = (upper > -inf) & (is_first | (upper < below))
             sets.append(block.sets[may])
             uppers.append(upper[may])
             n_waiting += int(may.sum())
@@ -115,7 +117,8 @@ def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate],
         rows = np.flatnonzero([here == shape for here in shapes])
         for r in set(problem.n_levels):
             place = np.ix_(rows, np.flatnonzero(levels == r))
-            upper[place] = problem.judge.ceiling(shape.with_levels((r,)), total[place])
+            here = problem.judge.ceiling(shape.with_levels((r,)), total[place].ravel())
+            upper[place] = here.reshape(total[place].shape)
     upper[~_outside(graph, bases)] = -inf
     of, chosen = np.nonzero(upper > -inf)
     sets = chosen.astype(np.int32).reshape(-1, 1)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from xordal import CategoricalTable, DataError, EntropyDecrement, Interrupted, SettingsError, TraceEntry, learn
 from xordal.formats.json import to_json
 from xordal.pi.zoo import conditional_pi, music_box, parity
-from xordal.search.constraints import Constraints, Limits
+from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
 from xordal.search.gain import gains
+from xordal.search.limits import Limits
 from xordal.statistics.criterion import Evidence, Sample, Shape, Verdict
 from xordal.types import VarSet
 

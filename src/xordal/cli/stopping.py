@@ -1,0 +1,101 @@
+"""Options of commands that may take long: when to stop, and how to go on."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from xordal.types import StoppedBy
+
+TimeLimit = Annotated[
+    str | None,
+    typer.Option(help="Stop after this time and keep what was learned: 90, 90s, 5m or 1h.", metavar="TIME"),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        help="Stop when the process takes more memory than this and keep what was learned: 500M or 8G.",
+        metavar="SIZE",
+    ),
+]
+CheckpointFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        help="Write each step down in this file as it is learned, so that a run that is killed can go on.",
+        metavar="FILE",
+    ),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on from the checkpoint; where there is none yet, begin.")
+]
+
+
+def seconds_in(text: str | None) -> float | None:
+    """Return a time such as 90, 90s, 5m or 1h in seconds.
+
+    Examples
+    --------
+    >>> seconds_in("90"), seconds_in("1.5m"), seconds_in(None)
+    (90.0, 90.0, None)
+    """
+    return _number(text, {"s": 1, "m": 60, "h": 3600}, "--time-limit", "no time: write 90, 90s, 5m or 1h.")
+
+
+def bytes_in(text: str | None) -> float | None:
+    """Return a size such as 500M or 8G in bytes.
+
+    Examples
+    --------
+    >>> bytes_in("2G"), bytes_in("64k")
+    (2147483648.0, 65536.0)
+    """
+    units = {"k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+    return _number(text, units, "--memory-limit", "no size: write 500M or 8G.")
+
+
+def _number(text: str | None, units: dict[str, int], option: str, complaint: str) -> float | None:
+    if text is None:
+        return None
+    unit = units.get(text[-1:])
+    try:
+        return float(text if unit is None else text[:-1]) * (unit or 1)
+    except ValueError:
+        raise typer.BadParameter(f"{option} {text!r} is {complaint}") from None
+
+
+@contextmanager
+def terminable() -> Iterator[list[int]]:
+    """Let SIGTERM end what runs as Ctrl-C does; the list that is yielded holds the signals that came."""
+    came: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def why_stopped(by: StoppedBy | None, limit: str | None, checkpoint: Path | None) -> str:
+    """Say what ended a search, or what followed it, and how to go on."""
+    from xordal.formats.text import shown
+
+    if by is None:
+        return "Interrupted while looking for hidden groups: the network is complete, they are not."
+    told = "Interrupted" if by == "interruption" else f"The {by} of {limit} was reached"
+    if checkpoint is None:
+        go_on = "With --checkpoint FILE a run can be continued later."
+    else:
+        go_on = f"To go on, run the same command with --checkpoint {shown(str(checkpoint))} --resume."
+    return f"{told}: this is the network learned so far. {go_on}"

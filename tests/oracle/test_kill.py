@@ -1,0 +1,77 @@
+"""A checkpointed run that is killed at random moments, again and again, ends with the same trace."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.test_engines import planted
+from xordal.data.write import csv_text
+
+N_KILLS = 20
+LEARN = [sys.executable, "-m", "xordal", "learn", "t.csv", "-k", "4", "--delta-h", "0.02", "--json"]
+
+
+def finished(process: subprocess.Popen[str], within: float | None) -> str | None:
+    """Return what a run printed; None if it had to be killed."""
+    try:
+        out, _ = process.communicate(timeout=within)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        return None
+    assert process.returncode == 0
+    return out
+
+
+def start(folder: Path, *more: str) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*LEARN, *more], cwd=folder, stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.slow
+def test_killed_twenty_times(tmp_path: Path) -> None:
+    table = planted(16, 400, seed=1)
+    (tmp_path / "t.csv").write_text(csv_text(table.names, table.rows()))
+    began = time.monotonic()
+    whole = json.loads(finished(start(tmp_path), None) or "")
+    duration = time.monotonic() - began
+    moments = random.Random(11)
+    run = tmp_path / "run.jsonl"
+    n_kills = n_ended = 0
+    while n_kills < N_KILLS:
+        out = finished(
+            start(tmp_path, "--checkpoint", "run.jsonl", "--resume"), moments.uniform(0.1, 1.0) * duration
+        )
+        if out is None:
+            n_kills += 1
+        else:
+            n_ended += 1
+            assert json.loads(out)["trace"] == whole["trace"]
+            run.unlink()
+    out = finished(start(tmp_path, "--checkpoint", "run.jsonl", "--resume"), None)
+    assert json.loads(out or "")["trace"] == whole["trace"]
+
+
+def test_sigterm_prints_the_network_so_far(tmp_path: Path) -> None:
+    table = planted(40, 300, seed=2)
+    (tmp_path / "t.csv").write_text(csv_text(table.names, table.rows()))
+    process = start(tmp_path, "--checkpoint", "run.jsonl")
+    while not (tmp_path / "run.jsonl").exists() or b'"entry"' not in (tmp_path / "run.jsonl").read_bytes():
+        time.sleep(0.02)
+        assert process.poll() is None
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    learned = json.loads(out)
+    assert learned["stopped_by"] == "interruption"
+    assert learned["trace"]
+    assert "--checkpoint run.jsonl --resume" in err

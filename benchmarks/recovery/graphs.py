@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -40,17 +39,18 @@ class Task:
         return self.learned(n_rows, seed) == self.model().graph.links
 
 
-def _zoo(name: str, **parameters: int | Fraction) -> Callable[[], Model]:
+def zoo(name: str, **parameters: int | str) -> Callable[[], Model]:
+    """Return a maker of a model of the zoo."""
     return partial(build, name, {key: str(value) for key, value in parameters.items()})
 
 
 TASKS = [
     Task("music box, k=3", music_box, max_links=3),
-    Task("XOR of 3 among 20, k=3", _zoo("parity", variables=3, noise=0), 17, max_links=3),
-    Task("parity of 4, 5 % noise, among 12, m=4", _zoo("parity", variables=4), 8, max_variables=4),
-    Task("z = (x + y) mod 3 among 6, k=3", _zoo("modulus"), 3, max_links=3),
+    Task("XOR of 3 among 20, k=3", zoo("parity", variables=3, noise=0), 17, max_links=3),
+    Task("parity of 4, 5 % noise, among 12, m=4", zoo("parity", variables=4), 8, max_variables=4),
+    Task("z = (x + y) mod 3 among 6, k=3", zoo("modulus"), 3, max_links=3),
     Task("Table 1, k=3", table_1, max_links=3),
-    Task("embedded, 10 variables, 5 % noise, k=3", _zoo("embedded"), max_links=3),
+    Task("embedded, 10 variables, 5 % noise, k=3", zoo("embedded"), max_links=3),
 ]
 ROWS = (500, 2000)
 

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.resampling import bootstrap
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.constraints import Constraints
     from xordal.search.limits import Limits
     from xordal.statistics.criterion import EntropyDecrement
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
-    from xordal.types import Learned, TraceEntry
+    from xordal.types import Learned, Stability, TraceEntry
 
 _HOME = {
     "BDeu": "xordal.statistics.scores",
@@ -46,9 +47,11 @@ _HOME = {
     "MultiLinkSearch": "xordal.estimator",
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
+    "Stability": "xordal.types",
     "TextFormat": "xordal.data.dialect",
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
+    "bootstrap": "xordal.resampling",
     "learn": "xordal.learning",
     "read_table": "xordal.data.read",
     "to_networkx": "xordal.formats.networkx",
@@ -72,9 +75,11 @@ __all__ = [
     "MultiLinkSearch",
     "SettingsError",
     "Significance",
+    "Stability",
     "TextFormat",
     "TraceEntry",
     "XordalError",
+    "bootstrap",
     "learn",
     "read_table",
     "to_networkx",

@@ -283,6 +283,28 @@ class Learned:
         return tuple(self.variables[v] for v in numbers)
 
 
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """In which share of resamples links and hidden groups were learned.
+
+    Attributes
+    ----------
+    n_samples
+        Number of resamples.
+    seed
+        Of their random numbers.
+    links
+        Share of the resamples whose network has the link; links that none has are left out.
+    submodels
+        Share of the resamples in which these variables, with their context, are a hidden group.
+    """
+
+    n_samples: int
+    seed: int
+    links: dict[Link, float]
+    submodels: dict[VarSet, float]
+
+
 def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:
     """Return a PI submodel in the names of its variables."""
 

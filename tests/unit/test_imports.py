@@ -36,10 +36,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pi": BELOW_SEARCH,
     "formats": BELOW_SEARCH | {"search", "model", "pi"},
     "learning": LIBRARY,
+    "resampling": LIBRARY,
     "report": LIBRARY,
     "estimator": LIBRARY | {"report"},
-    "cli": LIBRARY | {"report"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator"},
+    "cli": LIBRARY | {"report", "resampling"},  # not the estimator: scikit-learn takes seconds to import
+    "__init__": LIBRARY | {"estimator", "resampling"},
     "__main__": {"cli"},
 }
 BACKENDS = {"xordal.counting.cpu_numpy"}

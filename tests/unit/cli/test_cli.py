@@ -268,6 +268,17 @@ def test_each_criterion_has_an_option(tmp_path: Path) -> None:
         assert ("p_value" in learned["trace"][0]) == (name["name"] == "Significance")
 
 
+def test_bootstrap_tells_what_comes_back(tmp_path: Path) -> None:
+    run("generate", "parity", "-p", "variables=3", "-n", "400", "-o", "p.csv", cwd=tmp_path)
+    options = ("learn", "p.csv", "--bootstrap", "3", "--seed", "5")
+    told = json.loads(run(*options, "--workers", "2", "--json", cwd=tmp_path).stdout)["bootstrap"]
+    assert told == json.loads(run(*options, "--json", cwd=tmp_path).stdout)["bootstrap"]
+    assert (told["samples"], told["seed"]) == (3, 5)
+    assert {"variables": ["x1", "x2", "y"], "confidence": 1.0} in told["submodels"]
+    text = run(*options, cwd=tmp_path).stdout
+    assert "In 3 resamples of the rows these came back:\n  100%  x1 - x2\n" in text
+
+
 def test_hidden_groups_are_told_in_words(tmp_path: Path) -> None:
     run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
     told = unwrapped(run("learn", "m.csv", cwd=tmp_path).stdout)

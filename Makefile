@@ -38,6 +38,7 @@ check: $(VENV)/.installed-dev  ## formatting, lint and types
 
 bench: $(VENV)/.installed-dev  ## measure; ratios against the reference in the same run
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=param:task -p no:xdist
+	$(BIN)/python -m benchmarks.scan
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -12,8 +12,9 @@ from typing import Literal, get_args
 
 from xordal import reference
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CachedOracle, CellCounter, CountingOracle
-from xordal.counting.plain_scan import PlainScanner
+from xordal.counting.oracle import CachedOracle, CellCounter, Scanner
+from xordal.counting.plain import PlainScanner
+from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
@@ -140,6 +141,7 @@ class _Known:
     n_levels: tuple[int, ...]
     n_rows: int | None
     oracle: CachedOracle
+    scanner: Scanner
     counter: CellCounter | None
 
     @classmethod
@@ -150,15 +152,16 @@ class _Known:
                 "Make a table of it with xordal.read_table(...)."
             )
         if isinstance(source, Joint):
-            return cls(source.variables, source.levels, source.n_levels, None, source.oracle(), None)
-        counter = NumpyCounter(source)
-        oracle = CachedOracle(CountingOracle(counter, source.n_levels))
-        return cls(source.names, source.levels, source.n_levels, source.n_rows, oracle, counter)
+            exact = source.oracle()
+            scanner = PlainScanner(exact, source.n_levels)
+            return cls(source.variables, source.levels, source.n_levels, None, exact, scanner, None)
+        counted = oracle_for(source)
+        cached = CachedOracle(counted)
+        return cls(source.names, source.levels, source.n_levels, source.n_rows, cached, counted, counted)
 
     def problem(self, plan: _Plan, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
-        scanner = PlainScanner(self.oracle, self.n_levels)
-        scans = Scans(scanner, journal.scans, journal.scanned) if journal else Scans(scanner)
+        scans = Scans(self.scanner, journal.scans, journal.scanned) if journal else Scans(self.scanner)
         judge = plan.criterion.on(self.sample(plan))
         return Problem(self.oracle, scans, judge, self.n_levels, self.n_rows, plan.max_variables, ruled)
 

@@ -13,14 +13,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import tables
+from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.finalize import entropy
-from xordal.counting.oracle import CachedOracle, CellCounter, CountingOracle
+from xordal.counting.finalize import entropies_of_sorted, entropy
+from xordal.counting.oracle import CachedOracle, EntropyOracle, TableOracle
+from xordal.counting.plain import CountingOracle
 from xordal.data.table import CategoricalTable
 from xordal.types import VarSet, members, varset
 
-Backend = Callable[[CategoricalTable], CellCounter]
-BACKENDS: dict[str, Backend] = {"numpy": NumpyCounter}
+Backend = Callable[[CategoricalTable], TableOracle]
+
+
+def numpy_backend(table: CategoricalTable) -> TableOracle:
+    return CountingOracle(NumpyCounter(table), table.n_levels)
+
+
+BACKENDS: dict[str, Backend] = {
+    "numpy": numpy_backend,
+    "numba": lambda table: NumbaOracle(table, threads=1),
+    "numba, three threads": lambda table: NumbaOracle(table, threads=3),
+}
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 
@@ -63,9 +75,7 @@ def test_counts_of_row_blocks_add_up(backend: Backend, table: CategoricalTable, 
 @given(table=tables())
 def test_entropies_are_right(backend: Backend, table: CategoricalTable) -> None:
     sets = every_set(table)
-    for variables, h in zip(
-        sets, CountingOracle(backend(table), table.n_levels).entropies(sets).tolist(), strict=True
-    ):
+    for variables, h in zip(sets, backend(table).entropies(sets).tolist(), strict=True):
         cells = Counter(tuple(row[v] for v in members(variables)) for row in table.rows())
         expected = -sum(c / table.n_rows * log(c / table.n_rows) for c in cells.values())
         assert h == pytest.approx(expected, abs=1e-12)
@@ -83,7 +93,7 @@ def test_a_scan_misses_nothing(
     backend: Backend, table: CategoricalTable, order: int, at_least: float, data: st.DataObject
 ) -> None:
     """Every set that reaches the bar comes, in order, with what it shares; sets of done firsts do not."""
-    oracle = CountingOracle(backend(table), table.n_levels)
+    oracle = backend(table)
     base = varset(data.draw(st.sets(st.integers(0, table.n_variables - 1), max_size=2)))
     done = data.draw(st.sets(st.integers(0, table.n_variables - 1), max_size=2))
     asked: set[tuple[int, ...]] = set()
@@ -111,10 +121,26 @@ def test_a_scan_misses_nothing(
     assert asked <= {tuple(sorted(table.n_levels[v] for v in c)) for c in every}
 
 
-def shared_with(oracle: CountingOracle, chosen: tuple[int, ...], base: VarSet) -> float:
+def shared_with(oracle: EntropyOracle, chosen: tuple[int, ...], base: VarSet) -> float:
     parts = [*([base] if base else []), *(varset([v]) for v in chosen)]
     *alone, together = oracle.entropies([*parts, VarSet(base | varset(chosen))]).tolist()
     return float(sum(alone) - together)
+
+
+@each_backend
+@given(table=tables(max_variables=6), data=st.data())
+def test_extensions_are_mutual_information(
+    backend: Backend, table: CategoricalTable, data: st.DataObject
+) -> None:
+    bases = [varset(b) for b in data.draw(st.lists(st.sets(st.integers(0, table.n_variables - 1)), max_size=4))]
+    oracle = backend(table)
+    found = oracle.extensions(bases)
+    assert found.shape == (len(bases), table.n_variables)
+    for base, row in zip(bases, found.tolist(), strict=True):
+        for v, shared in enumerate(row):
+            inside = base >> v & 1
+            assert shared == (0 if inside else pytest.approx(shared_with(oracle, (v,), base), abs=2e-9))
+            assert shared >= 0
 
 
 @each_backend
@@ -133,6 +159,10 @@ def test_a_huge_table_costs_its_rows_only(backend: Backend) -> None:
     flat = CategoricalTable.from_columns({f"c{v}": [0, 0, 0] for v in range(90)})
     (found,) = backend(flat).counts([varset(range(90))])
     assert (found.cells.tolist(), found.counts.tolist()) == ([[0] * 90], [3])
+    assert backend(table).entropies([varset(range(12))]).tolist() == [entropy(np.ones(500, np.int64))]
+    assert backend(table).extensions([varset(range(11))])[0, 11] == pytest.approx(
+        backend(table).entropies([varset([11])])[0]
+    )
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1), st.randoms(use_true_random=False))
@@ -140,6 +170,16 @@ def test_entropy_ignores_empty_cells_and_order_to_the_bit(counts: list[int], ran
     shuffled = [*counts, 0, 0]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert entropy(np.array(counts)) == entropy(np.array(shuffled))
+
+
+@given(
+    st.integers(1, 300).flatmap(
+        lambda n: st.lists(st.lists(st.integers(1, 10**6), min_size=n, max_size=n), min_size=1, max_size=5)
+    )
+)
+def test_entropies_of_many_tables_are_those_of_each_to_the_bit(tables: list[list[int]]) -> None:
+    counts = np.sort(np.array(tables), axis=1)
+    assert entropies_of_sorted(counts).tolist() == [entropy(row) for row in counts]
 
 
 def test_a_cached_oracle_asks_once() -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from math import comb
 
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CachedOracle, CountingOracle
-from xordal.counting.plain_scan import PlainScanner
+from xordal.counting.oracle import CachedOracle
+from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
 from xordal.search.candidates import Candidate, addition, candidate

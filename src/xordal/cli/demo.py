@@ -83,7 +83,7 @@ def _print_pairwise_view(console: Console, table: CategoricalTable) -> None:
     from itertools import combinations
 
     from xordal.counting.cpu_numpy import NumpyCounter
-    from xordal.counting.oracle import CountingOracle
+    from xordal.counting.plain import CountingOracle
     from xordal.counting.total_correlation import total_correlations
     from xordal.formats.text import link_text
     from xordal.types import members, varset

@@ -6,25 +6,20 @@ or an exact distribution. The batch is the unit, one call per pass or block of c
 * :class:`CellCounter` counts rows. Counts are exact and those of row blocks add up.
 * :class:`EntropyOracle` answers in nats, always through :mod:`xordal.counting.finalize`.
 * :class:`Scanner` finds the m-sets whose total correlation can reach a bar. It is a filter: it may return
-  sets that miss the bar, never miss one that reaches it; exact numbers come from the oracle.
+  sets that miss the bar, never miss one that reaches it; exact numbers come from the oracle. It also says
+  what every variable shares with given sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
-from math import comb, fsum
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.finalize import entropy
-from xordal.counting.total_correlation import total_correlations
-from xordal.types import EMPTY, VarSet, varset
-
-_SCAN_BLOCK = 4096
+from xordal.types import EMPTY, VarSet
 
 ROUNDING = 1e-12
 """Information this close is equal, in nats: exactly independent tables share up to about 1e-15."""
@@ -115,60 +110,15 @@ class Scanner(Protocol):
         ...
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
-        """Return I(v; base) in nats, shape (bases, variables); zero for the variables of a base."""
+        """Return what each variable v shares with each base, I(v; base), shape (bases, variables), in nats.
+
+        It is 0 for variables of the base and never negative.
+        """
         ...
 
 
-class CountingOracle:
-    """Entropies and scans from the counts of any counter."""
-
-    def __init__(self, counter: CellCounter, n_levels: tuple[int, ...]) -> None:
-        self._counter = counter
-        self._n_levels = n_levels
-
-    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
-        """Return the entropy of each set in nats."""
-        return np.array([entropy(table.counts) for table in self._counter.counts(sets)], dtype=np.float64)
-
-    def scan(
-        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
-    ) -> Iterator[ScanBlock]:
-        """Yield the sets of ``order`` variables whose total correlation reaches the bar, exactly."""
-        others = [v for v in range(len(self._n_levels)) if not base >> v & 1]
-        for place, first in enumerate(others):
-            if first not in done:
-                every = ((first, *rest) for rest in combinations(others[place + 1 :], order - 1))
-                found = self._reaching(every, at_least, base)
-                yield ScanBlock((first,), *_as_arrays(found, order), comb(len(others) - place - 1, order - 1))
-
-    def _reaching(
-        self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet
-    ) -> Iterator[tuple[tuple[int, ...], float]]:
-        while block := list(islice(every, _SCAN_BLOCK)):
-            for chosen, shared in zip(block, self._shared(block, base), strict=True):
-                if shared >= at_least(tuple(sorted(self._n_levels[v] for v in chosen))) - ROUNDING:
-                    yield chosen, shared
-
-    def _shared(self, block: Sequence[tuple[int, ...]], base: VarSet) -> list[float]:
-        """Return what the variables of each set share with each other and with the base."""
-        if base == EMPTY:
-            return total_correlations(self, [varset(chosen) for chosen in block])
-        singles = sorted({v for chosen in block for v in chosen})
-        alone = dict(zip(singles, self.entropies([varset([v]) for v in singles]).tolist(), strict=True))
-        (of_base,) = self.entropies([base]).tolist()
-        together = self.entropies([VarSet(base | varset(chosen)) for chosen in block]).tolist()
-        return [
-            fsum([of_base, *(alone[v] for v in chosen), -whole])
-            for chosen, whole in zip(block, together, strict=True)
-        ]
-
-
-def _as_arrays(
-    found: Iterator[tuple[tuple[int, ...], float]], order: int
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    kept = list(found)
-    sets = np.array([chosen for chosen, _ in kept], dtype=np.int32).reshape(len(kept), order)
-    return sets, np.array([shared for _, shared in kept], dtype=np.float64)
+class TableOracle(CellCounter, EntropyOracle, Scanner, Protocol):
+    """All that a backend knows of a table."""
 
 
 class CachedOracle:

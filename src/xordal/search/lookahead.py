@@ -20,11 +20,11 @@ from math import comb, inf
 from xordal.search.candidates import Candidate, candidate
 from xordal.search.parts import Bases, Catalogue, each_misses_one
 from xordal.search.problem import Judged, Problem, judge
-from xordal.search.streams import Stream
+from xordal.search.streams import Stream, labels_of
 from xordal.search.sweep import FreeSets, extensions
 from xordal.types import SignedSets, VarSet
 
-_FIRST_BLOCK, _LARGEST_BLOCK = 16, 1024  # candidates taken from a stream in one go
+_FIRST_BLOCK, _LARGEST_BLOCK = 16, 4096  # candidates taken from a stream in one go
 
 
 class Lookahead:
@@ -61,13 +61,14 @@ class Lookahead:
         ``on_block`` is called with the number of variable sets looked at since its last call.
         """
         self._look_around(on_block)
+        labels = labels_of(self._catalogue.graph.components)
         n_next = _FIRST_BLOCK
         while True:
             at_least = self._tie_with_best()
             waiting = self._next_stream(at_least, on_block)
             if waiting is None:
                 return self._first_of_tied(at_least)
-            self._score(self._legal(waiting.take(n_next, at_least)))
+            self._score(self._legal(waiting.take(n_next, at_least, labels)))
             self._wait(waiting)
             on_block(0)
             n_next = min(4 * n_next, _LARGEST_BLOCK)
@@ -90,7 +91,7 @@ class Lookahead:
         for free in self._free:
             next_best = -self._streams[0][0] if self._streams else -inf
             if free.highest_left >= at_least and free.highest_left > next_best:
-                self._wait(free.scan(on_block))
+                self._wait(free.scan(self._catalogue.graph, on_block))
                 return self._next_stream(at_least, on_block)
         if self._streams and -self._streams[0][0] >= at_least:
             return heappop(self._streams)[2]

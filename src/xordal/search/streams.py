@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.types import VarSet, varset
+from xordal.types import VarSet, members, varset
 
 
 class Stream:
@@ -46,15 +46,52 @@ class Stream:
         """The highest rank that what is left can have; -inf when nothing is left."""
         return float(self._upper[self._at]) if self._at < len(self._upper) else -np.inf
 
-    def take(self, most: int, at_least: float) -> list[VarSet]:
-        """Return the next sets that can reach a rank, at most so many."""
+    def take(self, most: int, at_least: float, labels: NDArray[np.int64]) -> list[VarSet]:
+        """Return the next sets that can reach a rank, of at most so many looked at.
+
+        ``labels`` number the components of the variables. A set whose variables, or a variable and its base,
+        have come to share a component is no longer what it was found as, and is left out.
+        """
         end = min(len(self._upper), self._at + most)
         reach = int(np.searchsorted(-self._upper[self._at : end], -at_least, side="right"))
         rows = slice(self._at, self._at + reach)
         self._at = rows.stop
-        return list(self._masks(rows))
+        stands = self._stands(rows, labels)
+        return [mask for mask, good in zip(self._masks(rows), stands.tolist(), strict=True) if good]
+
+    def _stands(self, rows: slice, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+        stands = are_apart(labels[self._sets[rows]])
+        if self._of is not None:
+            for number in np.unique(self._of[rows]).tolist():
+                inside = labels[list(members(self._bases[number]))]
+                touches = np.isin(labels[self._sets[rows]], inside).any(axis=1)
+                stands &= ~(touches & (self._of[rows] == number))
+        return stands
 
     def _masks(self, rows: slice) -> Iterator[VarSet]:
         for place, chosen in enumerate(self._sets[rows].tolist(), start=rows.start):
             base = 0 if self._of is None else self._bases[int(self._of[place])]
             yield VarSet(base | varset(chosen))
+
+
+def labels_of(components: Sequence[int]) -> NDArray[np.int64]:
+    """Return a number for each variable, equal for those of one component.
+
+    Examples
+    --------
+    >>> labels_of([0b011, 0b011, 0b100])
+    array([0, 0, 2])
+    """
+    return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
+
+
+def are_apart(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each row whether no two of its labels are equal.
+
+    Examples
+    --------
+    >>> are_apart(np.array([[0, 0, 2], [0, 1, 2]]))
+    array([False,  True])
+    """
+    ordered = np.sort(labels, axis=1)
+    return np.asarray((ordered[:, 1:] != ordered[:, :-1]).all(axis=1))

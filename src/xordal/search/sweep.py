@@ -22,7 +22,7 @@ from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidates import Candidate, context
 from xordal.search.gain import gains
 from xordal.search.problem import Problem
-from xordal.search.streams import Stream
+from xordal.search.streams import Stream, are_apart, labels_of
 from xordal.statistics.criterion import Shape, least_gain
 from xordal.types import members
 
@@ -51,8 +51,9 @@ class FreeSets:
         """The highest rank of what was not kept; -inf when everything was."""
         return self._cut
 
-    def scan(self, on_block: OnBlock) -> Stream:
-        """Return the best sets that no earlier stream held."""
+    def scan(self, graph: ChordalGraph, on_block: OnBlock) -> Stream:
+        """Return the best sets that no earlier stream held and that are free in the graph."""
+        labels = labels_of(graph.components)
         is_first, below, self._cut = not self._is_scanned, self._cut, -inf
         self._is_scanned = True
         sets: list[NDArray[np.int32]] = []
@@ -60,7 +61,7 @@ class FreeSets:
         n_waiting = 0
         for block in self._problem.scans.blocks(self._order, self._bar()):
             upper = self._upper(block)
-            may = (upper > -inf) & (is_first | (upper < below))
+            may = (upper > -inf) & (is_first | (upper < below)) & are_apart(labels[block.sets])
             sets.append(block.sets[may])
             uppers.append(upper[may])
             n_waiting += int(may.sum())
@@ -197,9 +198,9 @@ def _dof_of_sharing(levels: tuple[int, ...]) -> int:
 
 def _outside(graph: ChordalGraph, bases: Sequence[Candidate]) -> NDArray[np.bool_]:
     """Return which variables lie in other components than each base, shape (bases, variables)."""
-    label = np.array([(mask & -mask).bit_length() for mask in graph.components])
+    labels = labels_of(graph.components)
     outside = np.ones((len(bases), graph.n_vertices), dtype=np.bool_)
     for row, base in enumerate(bases):
-        for own in {int(label[v]) for v in members(base.variables)}:
-            outside[row] &= label != own
+        for own in {int(labels[v]) for v in members(base.variables)}:
+            outside[row] &= labels != own
     return outside

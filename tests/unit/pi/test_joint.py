@@ -30,7 +30,7 @@ def test_margins_and_conditions() -> None:
 def test_entropies_are_those_of_the_exact_table() -> None:
     for model in (table_1(), music_box()):
         from xordal.counting.cpu_numpy import NumpyCounter
-        from xordal.counting.oracle import CountingOracle
+        from xordal.counting.plain import CountingOracle
 
         table = model.joint.exact_table()
         sets = [VarSet(mask) for mask in range(1 << table.n_variables)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.strategies import chordal_graphs, tables
 from xordal import BIC, EBIC, BDeu, CategoricalTable, SettingsError, Significance, learn
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CountingOracle
+from xordal.counting.plain import CountingOracle
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change, free_parameters

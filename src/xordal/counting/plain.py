@@ -1,4 +1,4 @@
-"""A scan by asking for every entropy: short, exact, for any oracle."""
+"""Entropies from the counts of any counter, scans from the entropies of any oracle: short and exact."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from math import comb, fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.oracle import ROUNDING, Bar, EntropyOracle, ScanBlock
+from xordal.counting.finalize import entropy
+from xordal.counting.oracle import ROUNDING, Bar, CellCounter, CellCounts, EntropyOracle, ScanBlock
 from xordal.types import EMPTY, VarSet, varset
 
 _BLOCK = 4096
 
 
 class PlainScanner:
-    """Scans by the entropies of any oracle."""
+    """Scans by asking for every entropy."""
 
-    error = ROUNDING
+    error: float = ROUNDING
 
     def __init__(self, oracle: EntropyOracle, n_levels: tuple[int, ...]) -> None:
         self._oracle = oracle
@@ -42,7 +43,7 @@ class PlainScanner:
         found = np.zeros((len(bases), len(self._n_levels)))
         for row, base in enumerate(bases):
             others = [v for v in range(len(self._n_levels)) if not base >> v & 1]
-            found[row, others] = self._shared([(v,) for v in others], base)
+            found[row, others] = np.maximum(self._shared([(v,) for v in others], base), 0.0)
         return found
 
     def _reaching(
@@ -66,3 +67,31 @@ class PlainScanner:
 
     def _entropies(self, sets: Sequence[VarSet]) -> list[float]:
         return [float(h) for h in self._oracle.entropies(sets)]
+
+
+class CountingOracle:
+    """Entropies and scans from the counts of any counter."""
+
+    error: float = ROUNDING
+
+    def __init__(self, counter: CellCounter, n_levels: tuple[int, ...]) -> None:
+        self._counter = counter
+        self._scanner = PlainScanner(self, n_levels)
+
+    def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
+        """Return the occupied cells of each set."""
+        return self._counter.counts(sets)
+
+    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return the entropy of each set in nats."""
+        return np.array([entropy(table.counts) for table in self._counter.counts(sets)], dtype=np.float64)
+
+    def scan(
+        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+    ) -> Iterator[ScanBlock]:
+        """Yield the sets of ``order`` variables whose total correlation reaches the bar, exactly."""
+        return self._scanner.scan(order, at_least, base=base, done=done)
+
+    def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return what each variable shares with each base, right to about 1e-14 nats."""
+        return self._scanner.extensions(bases)

@@ -1,0 +1,59 @@
+"""The machine's limit for scans of binary triples: our own C, compiled when it is measured."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SOURCE = Path(__file__).with_name("limit.c")
+FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
+
+
+@cache
+def library(flags: tuple[str, ...] = FLAGS) -> Any:
+    """Compile the source and load it; None where there is no C compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        return None
+    folder = Path(tempfile.mkdtemp(prefix="xordal-limit-"))
+    target = folder / "limit.so"
+    subprocess.run([compiler, *flags, str(SOURCE), "-o", str(target), "-lm"], check=True)
+    loaded = ctypes.CDLL(str(target))
+    shutil.rmtree(folder)  # it stays loaded
+    loaded.scan_triples.restype = ctypes.c_long
+    return loaded
+
+
+def interleave(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return binary columns, shape (columns, rows), as words [block, t, lane]; ones are the rarer value."""
+    n_columns, n_rows = bits.shape
+    rarer = bits ^ (2 * bits.sum(axis=1, keepdims=True) > n_rows).astype(np.uint8)
+    octets = np.zeros((-(-n_columns // 8) * 8, -(-n_rows // 64) * 8), dtype=np.uint8)
+    octets[:n_columns, : -(-n_rows // 8)] = np.packbits(rarer, axis=1, bitorder="little")
+    words = octets.view(np.uint64).reshape(-1, 8, octets.shape[1] // 8)
+    return np.ascontiguousarray(words.transpose(0, 2, 1))
+
+
+def scan_triples(
+    words: NDArray[np.uint64], shape: tuple[int, int], bar: float, *, threads: int, screen: bool = True
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the triples of columns whose total correlation reaches the bar, in nats; shape: columns, rows."""
+    room = 1 << 16
+    while True:
+        sets, shared = np.empty((room, 3), np.int32), np.empty(room)
+        found = library().scan_triples(
+            ctypes.c_void_p(words.ctypes.data), *map(ctypes.c_int, shape[:1]), ctypes.c_long(shape[1]),
+            ctypes.c_double(bar), threads, int(screen), ctypes.c_void_p(sets.ctypes.data),
+            ctypes.c_void_p(shared.ctypes.data), ctypes.c_long(room),
+        )  # fmt: skip
+        if found <= room:
+            return sets[:found], shared[:found]
+        room = found

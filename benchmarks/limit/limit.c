@@ -1,0 +1,205 @@
+/* The machine's limit: all triples of binary columns, those whose total correlation reaches a bar.
+ *
+ * The best algorithm we know, written down once for speed and nothing else. For each i: the rows in which x_i has its
+ * rarer value are pushed together; then one symmetric product of bit columns, eight by eight, words of eight columns
+ * side by side so that no sum over a vector is ever taken; then, from the count of common ones, a bound on the total
+ * correlation without logarithms; then, of what the bound leaves, the total correlation from a table of c log c.
+ *
+ * build: cc -O3 -march=native -fopenmp -shared -fPIC limit.c -o limit.so -lm
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+typedef uint64_t u64;
+enum { LANES = 8 };
+
+/* counts[8][stride] of columns a[t][8] with columns b[t][8] */
+static inline void product(const u64 *restrict a, const u64 *restrict b, int w, int32_t *restrict out, int stride) {
+#if defined(__AVX512VPOPCNTDQ__) && defined(__AVX512F__) && defined(__AVX512VL__)
+    __m512i s[LANES];
+    for (int j = 0; j < LANES; j++) s[j] = _mm512_setzero_si512();
+    for (int t = 0; t < w; t++) {
+        const __m512i k = _mm512_loadu_si512((const void *)(b + 8 * t));
+#pragma GCC unroll 8
+        for (int j = 0; j < LANES; j++)
+            s[j] = _mm512_add_epi64(
+                s[j], _mm512_popcnt_epi64(_mm512_and_si512(k, _mm512_set1_epi64((long long)a[8 * t + j]))));
+    }
+    for (int j = 0; j < LANES; j++) _mm256_storeu_si256((__m256i *)(out + j * stride), _mm512_cvtepi64_epi32(s[j]));
+#elif defined(__AVX2__)
+    const __m256i low = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
+    const __m256i ones = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2,
+                                          2, 3, 2, 3, 3, 4);
+    for (int half = 0; half < 8; half += 4) {
+        __m256i total[LANES];
+        for (int j = 0; j < LANES; j++) total[j] = zero;
+        for (int t0 = 0; t0 < w; t0 += 31) {
+            const int end = t0 + 31 < w ? t0 + 31 : w;
+            __m256i s[LANES];
+            for (int j = 0; j < LANES; j++) s[j] = zero;
+            for (int t = t0; t < end; t++) {
+                const __m256i k = _mm256_loadu_si256((const __m256i *)(b + 8 * t + half));
+#pragma GCC unroll 8
+                for (int j = 0; j < LANES; j++) {
+                    const __m256i x = _mm256_and_si256(k, _mm256_set1_epi64x((long long)a[8 * t + j]));
+                    const __m256i lo = _mm256_shuffle_epi8(ones, _mm256_and_si256(x, low));
+                    const __m256i hi = _mm256_shuffle_epi8(ones, _mm256_and_si256(_mm256_srli_epi16(x, 4), low));
+                    s[j] = _mm256_add_epi8(s[j], _mm256_add_epi8(lo, hi));
+                }
+            }
+            for (int j = 0; j < LANES; j++) total[j] = _mm256_add_epi64(total[j], _mm256_sad_epu8(s[j], zero));
+        }
+        for (int j = 0; j < LANES; j++) {
+            u64 words[4];
+            _mm256_storeu_si256((__m256i *)words, total[j]);
+            for (int k = 0; k < 4; k++) out[j * stride + half + k] = (int32_t)words[k];
+        }
+    }
+#else
+    for (int j = 0; j < LANES; j++)
+        for (int k = 0; k < LANES; k++) {
+            int32_t s = 0;
+            for (int t = 0; t < w; t++) s += __builtin_popcountll(a[8 * t + j] & b[8 * t + k]);
+            out[j * stride + k] = s;
+        }
+#endif
+}
+
+static int width(int w, int W) {
+#if defined(__BMI2__)
+    (void)W;
+    return w;
+#else
+    (void)w;
+    return W;
+#endif
+}
+
+/* rows of the mask, of one block of eight columns, pushed together */
+static int compact(const u64 *restrict x, const u64 *restrict mask, int W, u64 *restrict d, int w) {
+#if defined(__BMI2__)
+    memset(d, 0, (size_t)w * 64);
+    long place = 0;
+    for (int t = 0; t < W; t++) {
+        const u64 m = mask[t];
+        const int r = place & 63, length = __builtin_popcountll(m);
+        u64 *q = d + (place >> 6) * 8;
+        for (int lane = 0; lane < 8; lane++) q[lane] |= _pext_u64(x[8 * t + lane], m) << r;
+        if (r + length > 64)
+            for (int lane = 0; lane < 8; lane++) q[8 + lane] = _pext_u64(x[8 * t + lane], m) >> (64 - r);
+        place += length;
+    }
+    return w;
+#else
+    for (int t = 0; t < W; t++)
+        for (int lane = 0; lane < 8; lane++) d[8 * t + lane] = x[8 * t + lane] & mask[t];
+    return W;
+#endif
+}
+
+typedef struct {
+    int32_t *sets;
+    double *shared;
+    long n, room;
+} Found;
+
+static void keep(Found *f, int i, int j, int k, double value) {
+    if (f->n == f->room) {
+        f->room *= 2;
+        f->sets = realloc(f->sets, sizeof(int32_t) * 3 * f->room);
+        f->shared = realloc(f->shared, sizeof(double) * f->room);
+    }
+    f->sets[3 * f->n] = i, f->sets[3 * f->n + 1] = j, f->sets[3 * f->n + 2] = k;
+    f->shared[f->n++] = value;
+}
+
+/* words: [blocks][W][8], the rarer value of each column; N columns, n rows. Returns how many sets were found and
+ * fills at most `room` of them. screen = 0: logarithms of every triple. */
+long scan_triples(const u64 *words, int N, long n, double bar, int threads, int screen, int32_t *sets, double *shared,
+                  long room) {
+    const int W = (int)((n + 63) / 64), B = (N + 7) / 8, S = B * 8;
+    const size_t block = (size_t)W * 8;
+    int32_t *n2 = malloc(sizeof(int32_t) * S * S), *n1 = malloc(sizeof(int32_t) * S);
+    double *logs = malloc(sizeof(double) * (n + 1)), *h = malloc(sizeof(double) * S);
+    double *share = malloc(sizeof(double) * S), *scale = malloc(sizeof(double) * S);
+    logs[0] = 0;
+    for (long c = 1; c <= n; c++) logs[c] = c * log((double)c);
+    for (int a = 0; a < B; a++)
+        for (int b = a; b < B; b++) product(words + a * block, words + b * block, W, n2 + (size_t)a * 8 * S + b * 8, S);
+    for (int a = 0; a < S; a++) {
+        n1[a] = n2[(size_t)a * S + a];
+        share[a] = (double)n1[a] / n;
+        const double v = share[a] * (1 - share[a]);
+        scale[a] = v > 0 ? 1 / sqrt(v) : 0;
+        h[a] = log((double)n) - (logs[n1[a]] + logs[n - n1[a]]) / n;
+        for (int b = 0; b < a; b++) n2[(size_t)a * S + b] = n2[(size_t)b * S + a];
+    }
+    const double limit = expm1(bar) * (1 - 1e-9) - 1e-9, log_n = log((double)n);
+    long total = 0;
+#pragma omp parallel num_threads(threads)
+    {
+        Found found = {malloc(sizeof(int32_t) * 3 * 64), malloc(sizeof(double) * 64), 0, 64};
+        u64 *sub = aligned_alloc(64, sizeof(u64) * B * block), *mask = malloc(sizeof(u64) * W);
+        int32_t *counts = malloc(sizeof(int32_t) * 8 * S);
+        double *chi = malloc(sizeof(double) * S);
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < N - 2; i++) {
+            for (int t = 0; t < W; t++) mask[t] = words[(i / 8) * block + 8 * t + i % 8];
+            int w = (n1[i] + 63) / 64;
+            const int32_t *with_i = n2 + (size_t)i * S;
+            const int first = (i + 1) / 8;
+            const size_t step = (size_t)width(w, W) * 8;
+            for (int b = first; b < B; b++) w = compact(words + b * block, mask, W, sub + b * step, w);
+            for (int jb = first; jb < B; jb++) {
+                for (int kb = jb; kb < B; kb++) product(sub + jb * step, sub + kb * step, w, counts + kb * 8, S);
+                for (int lane = 0; lane < 8; lane++) {
+                    const int j = jb * 8 + lane;
+                    if (j <= i || j >= N) continue;
+                    const int32_t *restrict row = counts + lane * S, *restrict with_j = n2 + (size_t)j * S;
+                    const double n_ij = with_i[j], n_i = n * share[i], n_j = n * share[j];
+                    const double i_unit = scale[i] / n, j_unit = scale[j] / n, unit = scale[i] * j_unit;
+                    const double r_ij = (n_ij - n_i * share[j]) * unit, lean = n_ij - 2 * n_i * share[j];
+                    const double p_i = share[i], p_j = share[j], chi_ij = r_ij * r_ij;
+                    int hits = !screen;
+                    if (screen)
+                        for (int k = j + 1; k < N; k++) {
+                            const double n_ik = with_i[k], n_jk = with_j[k], p = share[k];
+                            const double r_ik = (n_ik - n_i * p) * i_unit, r_jk = (n_jk - n_j * p) * j_unit;
+                            const double r_ijk = (row[k] - p_i * n_jk - p_j * n_ik - p * lean) * unit;
+                            const double x =
+                                chi_ij + (r_ik * r_ik + r_jk * r_jk + r_ijk * r_ijk) * (scale[k] * scale[k]);
+                            chi[k] = x;
+                            hits += x >= limit;
+                        }
+                    if (!hits) continue;
+                    const double alone = h[i] + h[j] - log_n;
+                    for (int k = j + 1; k < N; k++) {
+                        if (screen && chi[k] < limit) continue;
+                        const long t = row[k], x = with_i[k], y = with_j[k], z = n1[k], ij = (long)n_ij;
+                        const double sum = (logs[t] + logs[ij - t]) + (logs[x - t] + logs[y - t]) +
+                                           (logs[n1[i] - ij - x + t] + logs[n1[j] - ij - y + t]) +
+                                           (logs[z - x - y + t] + logs[n - n1[i] - n1[j] - z + ij + x + y - t]);
+                        const double value = alone + h[k] + sum / n;
+                        if (value >= bar - 1e-9) keep(&found, i, j, k, value);
+                    }
+                }
+            }
+        }
+#pragma omp critical
+        {
+            for (long x = 0; x < found.n; x++, total++)
+                if (total < room) {
+                    memcpy(sets + 3 * total, found.sets + 3 * x, sizeof(int32_t) * 3);
+                    shared[total] = found.shared[x];
+                }
+        }
+        free(found.sets), free(found.shared), free(sub), free(mask), free(counts), free(chi);
+    }
+    free(n2), free(n1), free(logs), free(h), free(share), free(scale);
+    return total;
+}

@@ -1,0 +1,251 @@
+"""Scans beside the machine's limit and beside plain NumPy and pandas: the numbers of docs/benchmarks/scan.md.
+
+``python -m benchmarks.scan`` prints the page; ``-o FILE`` writes it; ``--rounds`` says how often.
+Runs of the two sides alternate, so that what else the machine does hits both; each ratio is of two neighbours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmarks import limit
+from xordal.counting.cpu_numba import NumbaOracle
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.counting.finalize import entropy
+from xordal.counting.oracle import TableOracle
+from xordal.counting.plain import CountingOracle
+from xordal.data.table import CategoricalTable
+from xordal.types import varset
+
+N_COLUMNS = 200
+TRIPLES = comb(N_COLUMNS, 3)
+GOALS = {1_000: 70, 10_000: 80, 100_000: 75}  # per cent of the limit
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Seconds of two sides, measured in turn."""
+
+    ours: list[float]
+    theirs: list[float]
+
+    @property
+    def ratios(self) -> NDArray[np.float64]:
+        """How fast ours is, as a share of theirs, per round."""
+        return np.asarray(np.array(self.theirs) / np.array(self.ours))
+
+
+def table_of(n_rows: int, n_levels: int, seed: int = 7) -> CategoricalTable:
+    """Return independent columns, and one that is the sum of two others."""
+    codes = np.random.default_rng(seed).integers(0, n_levels, (N_COLUMNS, n_rows)).astype(np.int32)
+    codes[17] = (codes[3] + codes[11]) % n_levels
+    levels = (tuple(range(n_levels)),) * N_COLUMNS
+    return CategoricalTable(tuple(f"v{v}" for v in range(N_COLUMNS)), levels, codes)
+
+
+def bar_of(n_rows: int, n_levels: int) -> float:
+    """Return the nats that one triple in some ten million reaches by chance."""
+    return {2: 20.0, 3: 40.0}[n_levels] / n_rows
+
+
+def found_by(oracle: TableOracle, bar: float) -> list[list[int]]:
+    """Return the triples that a scan finds."""
+    return [chosen for block in oracle.scan(3, lambda levels: bar) for chosen in block.sets.tolist()]
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Return how long a call takes."""
+    started = perf_counter()
+    run()
+    return perf_counter() - started
+
+
+def alternate(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> Pair:
+    """Measure two calls in turn, after one of each that does not count."""
+    ours(), theirs()
+    taken = [(seconds(ours), seconds(theirs)) for _ in range(rounds)]
+    return Pair([one for one, _ in taken], [two for _, two in taken])
+
+
+def against_limit(n_rows: int, threads: int, rounds: int, screen: bool = True) -> Pair:
+    """Measure all triples of binary columns beside the limit; both must find the same."""
+    table, bar = table_of(n_rows, 2), bar_of(n_rows, 2)
+    oracle, words = NumbaOracle(table, threads=threads), limit.interleave(table.codes.astype(np.uint8))
+
+    def theirs() -> list[list[int]]:
+        shape = (N_COLUMNS, n_rows)
+        sets, _ = limit.scan_triples(words, shape, bar, threads=threads, screen=screen)
+        return sorted(sets.tolist())
+
+    assert found_by(oracle, bar) == theirs()
+    return alternate(lambda: found_by(oracle, bar), theirs, rounds)
+
+
+def ternary(threads: int, rounds: int) -> Pair:
+    """Measure triples of three-valued columns beside binary ones of as many rows."""
+    three, two = (NumbaOracle(table_of(16_384, r), threads=threads) for r in (3, 2))
+    bars = bar_of(16_384, 3), bar_of(16_384, 2)
+    return alternate(lambda: found_by(three, bars[0]), lambda: found_by(two, bars[1]), rounds)
+
+
+def plain_rates(n_rows: int) -> dict[str, float]:
+    """Return triples per second of plain scans in Python."""
+    table = table_of(n_rows, 2)
+    frame = pd.DataFrame(table.codes.T, columns=list(table.names))
+    some = list(islice(combinations(range(N_COLUMNS), 3), 300))
+
+    def with_pandas() -> None:
+        for chosen in some[:50]:
+            entropy(frame.groupby([f"v{v}" for v in chosen]).size().to_numpy())
+
+    def with_numpy() -> None:
+        for i, j, k in some:
+            entropy(np.bincount(table.codes[i] * 4 + table.codes[j] * 2 + table.codes[k]))
+
+    return {"NumPy": len(some) / seconds(with_numpy), "pandas": 50 / seconds(with_pandas)}
+
+
+def started_anew(cache: str) -> float:
+    """Return the seconds that a new process needs to count, scan and extend a small table."""
+    program = (
+        "from benchmarks.scan import *\n"
+        "from time import perf_counter\n"
+        "started = perf_counter()\n"
+        "from xordal.counting.cpu_numba import NumbaOracle\n"
+        "for r in (2, 3):\n"
+        "    oracle = NumbaOracle(table_of(50, r), threads=1)\n"
+        "    list(oracle.scan(2, lambda levels: 9.0)), list(oracle.scan(3, lambda levels: 9.0))\n"
+        "    oracle.extensions([varset([0, 1])]), oracle.entropies([varset([0, 1])])\n"
+        "print(perf_counter() - started)\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+    )
+    return float(done.stdout)
+
+
+def spread(values: NDArray[np.float64], digits: int = 2) -> str:
+    """Return the median and the quartiles."""
+    low, middle, high = np.percentile(values, [25, 50, 75])
+    return f"{middle:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def triples_page(threads: int, rounds: int) -> list[str]:
+    """Return the table of one number of threads."""
+    lines = [
+        "",
+        f"### {threads} thread{'s' * (threads > 1)}",
+        "",
+        "| rows | xordal, ms | million triples/s | C, ms | of the limit | goal | of C with all logarithms |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for n_rows, goal in GOALS.items():
+        pair, slow = (against_limit(n_rows, threads, rounds, screen) for screen in (True, False))
+        ours = np.array(pair.ours)
+        lines.append(
+            f"| {n_rows:,} | {spread(ours * 1e3)} | {TRIPLES / np.median(ours) / 1e6:.0f} "
+            f"| {np.median(pair.theirs) * 1e3:.2f} | {spread(pair.ratios * 100, 0)} % | {goal} % "
+            f"| {np.median(slow.ratios) * 100:.0f} % |"
+        )
+    return lines
+
+
+def page(rounds: int, threads: list[int]) -> str:
+    """Return the page."""
+    lines = [
+        "# Scanning all triples",
+        "",
+        f"All {TRIPLES:,} triples of {N_COLUMNS} columns, keeping those whose total correlation reaches a bar.",
+        "*C* is `benchmarks/limit/limit.c`: the best algorithm we know, written for speed alone, compiled",
+        "for the machine when measured; both find the same triples. The last column is against the same C",
+        "without the bound that spares most logarithms. Medians, with quartiles, of runs that alternate.",
+        f"`python -m benchmarks.scan`, {rounds} rounds, {platform.machine()}, {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}.",
+        "",
+        "## Binary columns",
+    ]
+    for count in threads:
+        lines += triples_page(count, rounds)
+    pair = ternary(1, max(rounds // 2, 3))
+    lines += [
+        "",
+        "## Three-valued columns",
+        "",
+        f"{N_COLUMNS} columns x 16,384 rows, one thread: {TRIPLES / np.median(pair.ours) / 1e6:.1f} million "
+        f"triples/s, 1/{np.median(1 / pair.ratios):.1f} of the binary rate at as many rows (at least 1/8).",
+        "",
+        "## Beside plain Python",
+        "",
+        "Entropies of triples only, one thread, 10,000 rows: "
+        + ", ".join(f"{name} {rate:,.0f} triples/s" for name, rate in plain_rates(10_000).items())
+        + ".",
+        "",
+        "## Single sets and extensions",
+        "",
+        *single_lines(),
+        "",
+        "## Start-up",
+        "",
+    ]
+    with tempfile.TemporaryDirectory() as cache:
+        first, later = started_anew(cache), started_anew(cache)
+    lines.append(f"Compiling the kernels the first time: {first:.1f} s; loading them later: {later:.1f} s.")
+    return "\n".join(lines) + "\n"
+
+
+def single_lines() -> list[str]:
+    """Return what counting given sets costs."""
+    generator = np.random.default_rng(0)
+    table = table_of(10_000, 2)
+    fast, plain = NumbaOracle(table, threads=1), CountingOracle(NumpyCounter(table), table.n_levels)
+    sets = [varset(generator.choice(N_COLUMNS, 3, replace=False).tolist()) for _ in range(10_000)]
+    assert fast.entropies(sets[:100]).tolist() == plain.entropies(sets[:100]).tolist()
+    pairs = [varset(generator.choice(N_COLUMNS, 2, replace=False).tolist()) for _ in range(500)]
+    fast.extensions(pairs[:1])
+    quick, slow = (
+        seconds(lambda: fast.entropies(sets)) / len(sets),
+        seconds(lambda: plain.entropies(sets[:300])) / 300,
+    )
+    extended = seconds(lambda: fast.extensions(pairs)) / len(pairs)
+    return [
+        f"10,000 rows, {N_COLUMNS} binary columns, one thread. The entropy of three variables takes "
+        f"{quick * 1e6:.1f} microseconds (NumPy {slow * 1e6:.0f}); what all columns share with a pair, "
+        f"{extended * 1e6:.0f}.",
+    ]
+
+
+def main() -> None:
+    """Print or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2])
+    asked = parser.parse_args()
+    if limit.library() is None:
+        sys.exit("The limit needs a C compiler: cc, gcc or clang on the path.")
+    text = page(asked.rounds, asked.threads)
+    if asked.output is None:
+        print(text, end="")
+    else:
+        asked.output.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""The kernel of the most common long scan: all triples of binary variables.
+
+As :mod:`xordal.counting._scan`, with one plane per variable: of the eight cells of a triple one is counted,
+the rows in which all three have their rarer value, and seven follow. With the variables standardised, their
+products are an orthonormal basis of the functions on the triple under independence; so chi is the sum of the
+squared correlations of the three pairs and of the triple.
+"""
+
+from __future__ import annotations
+
+from math import expm1, log
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xordal.counting._bits import HAS_EXTRACT, LANES, product, reaching
+from xordal.counting._jit import kernel
+from xordal.counting._scan import SAFE, Found, compact, found_more, x_log_x
+
+
+class Columns(NamedTuple):
+    """Binary columns, in slots; ones stand where the rarer value does."""
+
+    words: Any  # [block, t, lane], flat
+    n_words: int
+    n_rows: int
+    n_columns: int
+    ones: Any  # (slots,)
+    pairs: Any  # (slots x slots,) rows with both
+    share: Any  # (slots,)
+    scale: Any  # (slots,) 1 / standard deviation
+    entropies: Any  # (slots,) nats
+    logs: Any
+
+
+@kernel
+def scan_binary(columns: Columns, firsts: Any, bar: float) -> Any:
+    """Return slots (j, k) of triples that can reach the bar, what they share, and where those of each i end."""
+    n_slots = len(columns.ones)
+    words, n_words, pairs, share, scale = (
+        columns.words, columns.n_words, columns.pairs, columns.share, columns.scale,
+    )  # fmt: skip
+    n = float(columns.n_rows)
+    limit = expm1(min(bar, 700.0)) * (1 - SAFE) - SAFE
+    n_blocks = n_slots // LANES
+    rows = np.empty(len(words), np.uint64)
+    mask = np.empty(n_words, np.uint64)
+    counts, hits = np.empty(LANES * n_slots, np.int32), np.zeros(n_blocks, np.uint8)
+    found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
+    ends = np.zeros(len(firsts), np.int64)
+    for place, i in enumerate(firsts):
+        for t in range(n_words):
+            mask[t] = words[(i // LANES * n_words + t) * LANES + i % LANES]
+        width: Any = (np.int64(columns.ones[i]) + 63) >> 6 if HAS_EXTRACT else n_words
+        step, old = width * LANES, n_words * LANES
+        start = (i + 1) // LANES
+        for block in range(start, n_blocks):
+            compact(
+                words[block * old : (block + 1) * old],
+                n_words,
+                mask,
+                rows[block * step : (block + 1) * step],
+                width,
+            )
+        p_i, i_unit = share[i], scale[i] / n
+        n_i = n * p_i
+        for j_block in range(start, n_blocks):
+            left = j_block * step
+            for k_block in range(j_block, n_blocks):
+                product(rows, left, rows, k_block * step, width, counts, k_block * LANES, n_slots)
+            at = j_block * LANES
+            for lane in range(LANES):
+                j = at + lane
+                if j <= i or j >= columns.n_columns:
+                    continue
+                p_j, j_unit, n_ij = share[j], scale[j] / n, float(pairs[i * n_slots + j])
+                unit, n_j = scale[i] * j_unit, n * p_j
+                r_ij = (n_ij - n_i * p_j) * unit
+                reached = reaching(
+                    ((counts, lane * n_slots + at), (pairs, i * n_slots + at), (pairs, j * n_slots + at)),
+                    (share, scale, at),
+                    (p_i, p_j, n_i, n_j, i_unit, j_unit, unit, n_ij - 2.0 * n_i * p_j, r_ij * r_ij, limit),
+                    n_blocks - j_block,
+                    255 & ~((2 << lane) - 1),
+                    hits,
+                )
+                if reached != 0:
+                    found = emit_binary(columns, i, j, counts, hits, bar, found)
+        ends[place] = found.n
+    return found.sets[: found.n], found.shared[: found.n], ends
+
+
+@kernel
+def emit_binary(columns: Columns, i: int, j: int, counts: Any, hits: Any, bar: float, found: Found) -> Found:
+    """Add the triples of one i and j that reach the bar, of those marked."""
+    n, n_slots, logs = columns.n_rows, len(columns.ones), columns.logs
+    alone = columns.entropies[i] + columns.entropies[j] - log(n)
+    n_i, n_j, n_ij = columns.ones[i], columns.ones[j], columns.pairs[i * n_slots + j]
+    first = j // LANES * LANES
+    for k in range(j + 1, columns.n_columns):
+        if not hits[(k - first) // LANES] >> (k % LANES) & 1:
+            continue
+        t, n_k = counts[j % LANES * n_slots + k], columns.ones[k]
+        n_ik, n_jk = columns.pairs[i * n_slots + k], columns.pairs[j * n_slots + k]
+        total = (
+            (x_log_x(logs, t) + x_log_x(logs, n_ij - t))
+            + (x_log_x(logs, n_ik - t) + x_log_x(logs, n_jk - t))
+            + (x_log_x(logs, n_i - n_ij - n_ik + t) + x_log_x(logs, n_j - n_ij - n_jk + t))
+            + (
+                x_log_x(logs, n_k - n_ik - n_jk + t)
+                + x_log_x(logs, n - n_i - n_j - n_k + n_ij + n_ik + n_jk - t)
+            )
+        )
+        shared = alone + columns.entropies[k] + total / n
+        if shared >= bar:
+            found = found_more(found, j, k, shared)
+    return found

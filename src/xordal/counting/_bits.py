@@ -1,0 +1,314 @@
+"""Machine instructions that Numba does not offer: counts and extraction of bits, products of bit columns.
+
+Each has a plain form of the same name and arguments, used where the JIT is off (``NUMBA_DISABLE_JIT=1``). The
+product is written in vectors that LLVM lowers for any processor: eight columns by eight columns, one row of
+64 cases at a time. Bits of eight columns lie interleaved, ``words[t, lane]``, so that a vector holds one word
+of each and no sum over lanes is ever needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.core import config as numba_config
+from numba.extending import intrinsic
+
+LANES = 8
+"""How many columns lie side by side; also the height of a tile."""
+
+config: Any = numba_config  # its names are made at run time
+_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_FULL_BYTES = 31  # words whose byte counts, at most 8 each, add up to less than 256
+
+
+def _features() -> set[str]:
+    """Return the names of what the processor that Numba compiles for can do."""
+    if config.CPU_FEATURES is not None:
+        return {name[1:] for name in config.CPU_FEATURES.split(",") if name.startswith("+")}
+    return {name for name, there in binding.get_host_cpu_features().items() if there}
+
+
+_CAN = set() if config.DISABLE_JIT else _features()
+HAS_EXTRACT = "bmi2" in _CAN
+"""Whether bits can be extracted by a mask in one instruction."""
+_COUNTS_WORDS = "avx512vpopcntdq" in _CAN
+
+
+def _plain_popcount(x: Any) -> Any:
+    return np.uint64(int(x).bit_count())
+
+
+def _plain_extract(x: Any, mask: Any) -> Any:
+    """Return the bits of x where the mask has ones, pushed together at the low end."""
+    x, mask, found, place = int(x), int(mask), 0, 0
+    while mask:
+        lowest = mask & -mask
+        found |= int(bool(x & lowest)) << place
+        place, mask = place + 1, mask ^ lowest
+    return np.uint64(found)
+
+
+def _plain_product(a: Any, ja: int, b: Any, kb: int, n_words: int, out: Any, at: int, stride: int) -> None:
+    """Count the common bits of eight columns with eight columns.
+
+    ``a[ja + 8 t + j]`` is word t of column j, ``b[kb + 8 t + k]`` of column k; the count of the pair goes to
+    ``out[at + j stride + k]``.
+    """
+    left = a[ja : ja + LANES * n_words].reshape(n_words, LANES)
+    right = b[kb : kb + LANES * n_words].reshape(n_words, LANES)
+    for j in range(LANES):
+        common = np.unpackbits((left[:, j : j + 1] & right).T.copy().view(np.uint8), axis=1)
+        out[at + j * stride : at + j * stride + LANES] = common.sum(axis=1)
+
+
+def _plain_reaching(rows: Any, columns: Any, terms: Any, n_groups: int, first: int, hits: Any) -> int:
+    """Mark, in groups of eight lanes k, the binary triples of one i and j whose chi reaches a limit.
+
+    ``rows`` are three arrays of counts, each with where it begins: rows with i, j and k; with i and k; with j
+    and k. ``columns`` are the share of each k, one over its standard deviation, and where they begin.
+    ``terms`` are what i and j contribute. Of the first group only the lanes in ``first`` count. Return
+    whether any reaches it.
+    """
+    (t, t_at), (ik, ik_at), (jk, jk_at) = rows
+    share, scale, at = columns
+    p_i, p_j, n_i, n_j, i_unit, j_unit, unit, lean, chi_ij, limit = terms
+    n = n_groups * LANES
+    n_ik, n_jk = ik[ik_at : ik_at + n].astype(float), jk[jk_at : jk_at + n].astype(float)
+    p, s = share[at : at + n], scale[at : at + n]
+    r_ik, r_jk = (n_ik - n_i * p) * i_unit, (n_jk - n_j * p) * j_unit
+    r_ijk = (t[t_at : t_at + n] - p_i * n_jk - p_j * n_ik - p * lean) * unit
+    chi = chi_ij + (r_ik * r_ik + r_jk * r_jk + r_ijk * r_ijk) * (s * s)
+    hits[:n_groups] = np.packbits(chi >= limit, bitorder="little")
+    hits[0] &= first
+    return int(np.bitwise_or.reduce(hits[:n_groups]))
+
+
+if config.DISABLE_JIT:
+    popcount, extract, product, reaching = _plain_popcount, _plain_extract, _plain_product, _plain_reaching
+else:
+
+    @intrinsic
+    def popcount(typing: Any, x: Any) -> Any:
+        """Return the number of ones in a word."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.uint64(types.uint64), build
+
+    @intrinsic
+    def extract(typing: Any, x: Any, mask: Any) -> Any:
+        """Return the bits of x where the mask has ones, pushed together at the low end."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if not HAS_EXTRACT:  # never run: callers mask instead, but both branches are compiled
+                return args[0]
+            name, kind = "llvm.x86.bmi.pext.64", ir.FunctionType(_I64, [_I64, _I64])
+            return builder.call(_declared(builder, kind, name), args)
+
+        return types.uint64(types.uint64, types.uint64), build
+
+    @intrinsic
+    def product(  # noqa: PLR0913, PLR0917 - as the plain form, and what Numba adds
+        typing: Any, a: Any, ja: Any, b: Any, kb: Any, n_words: Any, out: Any, at: Any, stride: Any
+    ) -> Any:
+        """Count the common bits of eight columns with eight columns; see the plain form."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kinds = signature.args
+            left, right, counts = (
+                context.make_array(kinds[p])(context, builder, args[p]).data for p in (0, 2, 5)
+            )
+            left, right = builder.gep(left, [args[1]]), builder.gep(right, [args[3]])
+            write = _by_words if _COUNTS_WORDS else _by_bytes
+            write(builder, left, right, args[4], (builder.gep(counts, [args[6]]), args[7]))
+            return context.get_dummy_value()
+
+        word = types.int64
+        return types.void(a, word, b, word, word, out, word, word), build
+
+    @intrinsic
+    def reaching(typing: Any, rows: Any, columns: Any, terms: Any, n_groups: Any, first: Any, hits: Any) -> Any:
+        """Mark the binary triples whose chi reaches a limit; see the plain form."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def data(kind: Any, value: Any) -> Any:
+                return context.make_array(kind)(context, builder, value).data
+
+            def item(value: Any, place: int) -> Any:
+                return builder.extract_value(value, place)
+
+            kinds = signature.args
+            at = item(args[1], 2)
+            sources = [
+                builder.gep(data(kind.types[0], item(item(args[0], x), 0)), [item(item(args[0], x), 1)])
+                for x, kind in enumerate(kinds[0].types)
+            ]
+            sources += [builder.gep(data(kinds[1].types[x], item(args[1], x)), [at]) for x in range(2)]
+            terms = [_splat(builder, item(args[2], x), LANES) for x in range(len(kinds[2].types))]
+            return _reaching(builder, sources, terms, args[3:5], data(kinds[5], args[5]))
+
+        return types.int64(rows, columns, terms, types.int64, types.int64, hits), build
+
+
+def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) -> Any:
+    """Write the loop over groups of eight lanes: one vector of doubles each."""
+    p_i, p_j, n_i, n_j, i_unit, j_unit, unit, lean, chi_ij, limit = terms
+    n_groups, first = bounds
+
+    def times(a: Any, b: Any) -> Any:
+        return builder.fmul(a, b, flags=("contract",))
+
+    def plus(a: Any, b: Any) -> Any:
+        return builder.fadd(a, b, flags=("contract",))
+
+    def minus(a: Any, b: Any) -> Any:
+        return builder.fsub(a, b, flags=("contract",))
+
+    loop = _Loop(builder, _constant(0), n_groups, [_constant(0, _I8)])
+    offset = builder.mul(loop.t, _constant(LANES))
+    vectors = []
+    for source in sources:
+        kind = ir.VectorType(source.type.pointee, LANES)
+        at = builder.bitcast(builder.gep(source, [offset]), kind.as_pointer())
+        value = builder.load(at, align=4)
+        if isinstance(kind.element, ir.IntType):
+            value = builder.sitofp(value, ir.VectorType(ir.DoubleType(), LANES))
+        vectors.append(value)
+    t, n_ik, n_jk, p, s = vectors
+    r_ik, r_jk = times(minus(n_ik, times(n_i, p)), i_unit), times(minus(n_jk, times(n_j, p)), j_unit)
+    r_ijk = minus(minus(minus(t, times(p_i, n_jk)), times(p_j, n_ik)), times(p, lean))
+    r_ijk = times(r_ijk, unit)
+    squares = plus(plus(times(r_ik, r_ik), times(r_jk, r_jk)), times(r_ijk, r_ijk))
+    chi = plus(chi_ij, times(squares, times(s, s)))
+    reached = builder.bitcast(builder.fcmp_ordered(">=", chi, limit), _I8)
+    is_first = builder.icmp_signed("==", loop.t, _constant(0))
+    reached = builder.and_(reached, builder.select(is_first, builder.trunc(first, _I8), _constant(255, _I8)))
+    builder.store(reached, builder.gep(hits, [loop.t]))
+    loop.close([builder.or_(loop.running[0], reached)])
+    return builder.zext(loop.running[0], _I64)
+
+
+def _constant(value: int, kind: Any = _I64) -> Any:
+    return ir.Constant(kind, value)
+
+
+def _splat(builder: Any, value: Any, lanes: int) -> Any:
+    """Return a vector whose lanes all hold the value."""
+    kind = ir.VectorType(value.type, lanes)
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, _constant(0, _I32))
+    return builder.shuffle_vector(
+        one, ir.Constant(kind, ir.Undefined), ir.Constant(ir.VectorType(_I32, lanes), [0] * lanes)
+    )
+
+
+def _declared(builder: Any, kind: Any, name: str) -> Any:
+    """Return an instruction of LLVM as a function."""
+    return cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+
+
+def _count(builder: Any, vector: Any) -> Any:
+    """Return the number of ones in each lane."""
+    name = f"llvm.ctpop.v{vector.type.count}i{vector.type.element.width}"
+    kind = ir.FunctionType(vector.type, [vector.type])
+    return builder.call(_declared(builder, kind, name), [vector])
+
+
+def _load(builder: Any, pointer: Any, offset: Any, lanes: int) -> Any:
+    at = builder.bitcast(builder.gep(pointer, [offset]), ir.VectorType(_I64, lanes).as_pointer())
+    return builder.load(at, align=8)
+
+
+class _Loop:
+    """A counted loop with running values: ``for t in range(start, stop)``."""
+
+    def __init__(self, builder: Any, start: Any, stop: Any, running: list[Any]) -> None:
+        self._builder, self._stop = builder, stop
+        before = builder.block
+        self._head, self._body = builder.append_basic_block("head"), builder.append_basic_block("body")
+        self._after = builder.append_basic_block("after")
+        builder.branch(self._head)
+        builder.position_at_end(self._head)
+        self.t = builder.phi(_I64)
+        self.t.add_incoming(start, before)
+        self.running = [builder.phi(value.type) for value in running]
+        for phi, value in zip(self.running, running, strict=True):
+            phi.add_incoming(value, before)
+        builder.cbranch(builder.icmp_signed("<", self.t, stop), self._body, self._after)
+        builder.position_at_end(self._body)
+
+    def close(self, following: list[Any]) -> None:
+        """End the body; afterwards ``running`` holds the final values."""
+        builder = self._builder
+        self.t.add_incoming(builder.add(self.t, _constant(1)), builder.block)
+        for phi, value in zip(self.running, following, strict=True):
+            phi.add_incoming(value, builder.block)
+        builder.branch(self._head)
+        builder.position_at_end(self._after)
+
+
+def _by_words(builder: Any, left: Any, right: Any, n_words: Any, out: Any) -> None:
+    """One count per 64-bit lane: for processors that count the bits of whole vectors of words."""
+    zero = ir.Constant(ir.VectorType(_I64, LANES), None)
+    loop = _Loop(builder, _constant(0), n_words, [zero] * LANES)
+    base = builder.mul(loop.t, _constant(LANES))
+    ks = _load(builder, right, base, LANES)
+    sums = []
+    for j, total in enumerate(loop.running):
+        word = builder.load(builder.gep(left, [builder.add(base, _constant(j))]))
+        sums.append(builder.add(total, _count(builder, builder.and_(_splat(builder, word, LANES), ks))))
+    loop.close(sums)
+    for j, total in enumerate(loop.running):
+        _store(builder, total, out, (j, 0))
+
+
+def _by_bytes(builder: Any, left: Any, right: Any, n_words: Any, out: Any) -> None:
+    """One count per byte, added up before bytes overflow: a table look-up each, or one instruction on ARM."""
+    half = LANES // 2
+    words, octets = ir.VectorType(_I64, half), ir.VectorType(_I8, 8 * half)
+    n_rounds = builder.sdiv(builder.add(n_words, _constant(_FULL_BYTES - 1)), _constant(_FULL_BYTES))
+    for side in (0, half):
+        outer = _Loop(builder, _constant(0), n_rounds, [ir.Constant(words, None)] * LANES)
+        start = builder.mul(outer.t, _constant(_FULL_BYTES))
+        stop = builder.add(start, _constant(_FULL_BYTES))
+        stop = builder.select(builder.icmp_signed("<", stop, n_words), stop, n_words)
+        inner = _Loop(builder, start, stop, [ir.Constant(octets, None)] * LANES)
+        base = builder.mul(inner.t, _constant(LANES))
+        ks = _load(builder, right, builder.add(base, _constant(side)), half)
+        sums = []
+        for j, total in enumerate(inner.running):
+            word = builder.load(builder.gep(left, [builder.add(base, _constant(j))]))
+            common = builder.and_(_splat(builder, word, half), ks)
+            sums.append(builder.add(total, _count(builder, builder.bitcast(common, octets))))
+        inner.close(sums)
+        folded = [_sum_of_bytes(builder, builder.bitcast(total, words)) for total in inner.running]
+        outer.close([builder.add(*pair) for pair in zip(outer.running, folded, strict=True)])
+        for j, total in enumerate(outer.running):
+            _store(builder, total, out, (j, side))
+
+
+def _sum_of_bytes(builder: Any, x: Any) -> Any:
+    """Return the sum of the eight bytes of each word."""
+
+    def all_lanes(value: int) -> Any:
+        return ir.Constant(x.type, [_constant(value)] * x.type.count)
+
+    mask = all_lanes(0x00FF00FF00FF00FF)
+    x = builder.add(builder.and_(x, mask), builder.and_(builder.lshr(x, all_lanes(8)), mask))
+    x = builder.add(x, builder.lshr(x, all_lanes(16)))
+    x = builder.add(x, builder.lshr(x, all_lanes(32)))
+    return builder.and_(x, all_lanes(0xFFFF))
+
+
+def _store(builder: Any, total: Any, out: tuple[Any, Any], place: tuple[int, int]) -> None:
+    """Write one row of a tile, or half of it, as 32-bit counts."""
+    counts, stride = out
+    row, lane = place
+    narrow = builder.trunc(total, ir.VectorType(_I32, total.type.count))
+    offset = builder.add(builder.mul(stride, _constant(row)), _constant(lane))
+    at = builder.bitcast(builder.gep(counts, [offset]), narrow.type.as_pointer())
+    builder.store(narrow, at, align=4)

@@ -1,0 +1,134 @@
+"""Scans in bits: prefixes are followed from Python, their last three or two variables by kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations_with_replacement, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting import _binary, _scan
+from xordal.counting._bits import LANES
+from xordal.counting.oracle import Bar
+from xordal.counting.rows import Rows
+from xordal.data.packed import pack
+
+_MOST_PAIRS = 1 << 27  # bytes of pair counts kept to save one cell per parent
+
+Found = tuple[NDArray[np.int32], NDArray[np.float64]]
+Prefix = tuple[_scan.Cells, NDArray[np.int32]]
+
+
+class BitScan:
+    """All sets of some variables with few levels, together with a base."""
+
+    def __init__(self, rows: Rows, order: int, at_least: Bar, variables: Sequence[int]) -> None:
+        self._rows, self._order, self._at_least = rows, order, at_least
+        self._variables = np.array(variables, dtype=np.int64)
+        self._layout, self._root = rows.layout_of(tuple(variables))
+        self._classes = sorted({rows.n_levels[v] for v in variables})
+        self._bars: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
+        self._base_entropy = 0.0
+
+    def start(self, ids: NDArray[np.int64], n_ids: int, entropy: float, *, with_base: bool) -> None:
+        """Divide the rows by the cells of the base, and count their pairs."""
+        cells, keep = self._root, np.ones(self._root.ones.shape[1] // LANES, dtype=np.bool_)
+        if with_base:
+            repeated = ids if not len(self._rows.codes.weights) else np.repeat(ids, self._rows.codes.weights)
+            masks = pack(repeated[None].astype(np.int32), [n_ids]).planes
+            masks = masks[masks.any(axis=1)]
+            cells = _scan.split(self._root, masks.reshape(-1), len(masks), keep)
+            cells.weight[:] = self._rows.n_rows / cells.rows
+            self._base_entropy = entropy
+        pairs = np.empty((len(cells.rows), 0, 0), np.int32)
+        if self._order > 2 and self._may_count_pairs(cells, 1):
+            pairs = _scan.pair_counts(cells, keep)
+        self._prefix = cells, pairs
+
+    def scan(self, firsts: Sequence[int]) -> Found:
+        """Return the sets that begin with one of the firsts and can reach the bar."""
+        if not firsts:
+            return np.empty((0, self._order), np.int32), np.empty(0)
+        if self._order == 2:
+            return self._pairs(firsts)
+        if self._order == 3:
+            return self._triples(self._prefix, (), np.array(firsts, dtype=np.int64))
+        found = [self._longer(self._prefix, (), first) for first in firsts]
+        return np.concatenate([sets for sets, _ in found]), np.concatenate([shared for _, shared in found])
+
+    def _longer(self, parent: Prefix, prefix: tuple[int, ...], v: int) -> Found:
+        """Return the sets that begin with a prefix and one more variable."""
+        prefix = (*prefix, v)
+        levels = self._rows.n_levels[v]
+        cells = _scan.children(parent[0], self._layout, v, self._may_count_pairs(parent[0], levels))
+        later = self._variables[self._variables > v]
+        if len(prefix) == self._order - 3:
+            return self._triples(cells, prefix, later)
+        found = [self._longer(cells, prefix, int(u)) for u in later]
+        empty = np.empty((0, self._order), np.int32), np.empty(0)
+        return (
+            np.concatenate([empty[0], *(sets for sets, _ in found)]),
+            np.concatenate([empty[1], *(shared for _, shared in found)]),
+        )
+
+    def _may_count_pairs(self, cells: _scan.Cells, times: int) -> bool:
+        n_slots = cells.ones.shape[1]
+        return bool(len(cells.rows) * times * n_slots * n_slots * 4 <= _MOST_PAIRS)
+
+    def _triples(self, parent: Prefix, prefix: tuple[int, ...], firsts: NDArray[np.int64]) -> Found:
+        if not len(firsts):
+            return np.empty((0, self._order), np.int32), np.empty(0)
+        goal = self._goal(prefix)
+        if self._classes == [2] and len(parent[0].rows) == 1 and parent[1].size:
+            return self._binary(parent, goal, firsts)
+        pairs, shared, ends = _scan.scan_sets(*parent, self._layout, firsts, (0, 0), goal)
+        sets = np.empty((len(pairs), self._order), np.int32)
+        sets[:, : len(prefix)] = prefix
+        sets[:, -3] = np.repeat(firsts, np.diff(ends, prepend=0))
+        sets[:, -2:] = pairs
+        return sets, np.maximum(shared, 0.0)
+
+    def _binary(self, parent: Prefix, goal: _scan.Goal, firsts: NDArray[np.int64]) -> Found:
+        """Return triples of binary variables; slots and variables are in the same order."""
+        cells, pairs = parent
+        layout, n_columns = self._layout, len(self._variables)
+        entropies = np.zeros(cells.ones.shape[1])
+        entropies[:n_columns] = goal.entropies[self._variables]
+        columns = _binary.Columns(
+            cells.words, int(cells.width[0]), goal.n_rows, n_columns, cells.ones[0], pairs.reshape(-1),
+            layout.share, layout.scale, entropies, goal.logs,
+        )  # fmt: skip
+        first = np.searchsorted(self._variables, firsts)
+        later, shared, ends = _binary.scan_binary(columns, first, float(goal.bars[0, 0, 0]))
+        sets = np.column_stack([np.repeat(firsts, np.diff(ends, prepend=0)), self._variables[later]])
+        return sets.astype(np.int32), np.maximum(shared, 0.0)
+
+    def _pairs(self, firsts: Sequence[int]) -> Found:
+        span, none = (min(firsts), max(firsts) + 1), np.empty(0, np.int64)
+        sets, shared, _ = _scan.scan_sets(*self._prefix, self._layout, none, span, self._goal(()))
+        wanted = np.isin(sets[:, 0], np.array(firsts))
+        return sets[wanted], np.maximum(shared[wanted], 0.0)
+
+    def _goal(self, prefix: tuple[int, ...]) -> _scan.Goal:
+        """Return what to look for behind a prefix."""
+        rows = self._rows
+        classes = tuple(sorted(self._classes.index(rows.n_levels[v]) for v in prefix))
+        if classes not in self._bars:
+            self._bars[classes] = self._bars_after(classes)
+        entropy = self._base_entropy + float(rows.alone[list(prefix)].sum())
+        return _scan.Goal(self._bars[classes], rows.alone, entropy, rows.n_rows, rows.logs)
+
+    def _bars_after(self, prefix: tuple[int, ...]) -> NDArray[np.float64]:
+        """Return the bars by classes of the other variables, infinite where there are no such sets."""
+        n_free = min(self._order, 3)
+        bars: NDArray[np.float64] = np.full((len(self._classes),) * 3, np.inf)
+        there = [sum(self._rows.n_levels[v] == r for v in self._variables.tolist()) for r in self._classes]
+        for free in combinations_with_replacement(range(len(self._classes)), n_free):
+            classes = prefix + free
+            if all(classes.count(c) <= there[c] for c in set(classes)):
+                bar = self._at_least(tuple(sorted(self._classes[c] for c in classes))) - 3 * self._rows.margin
+                for order in permutations(free):
+                    bars.T[order[::-1]] = bar  # of two classes, the last two indices
+        return bars

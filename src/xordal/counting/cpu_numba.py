@@ -1,0 +1,211 @@
+"""Counting with compiled kernels on all cores: counts, entropies, scans and extensions.
+
+Rows are kept twice: as codes, and, of columns with few levels, as bits. Weighted rows are repeated in the
+bits unless that would be far longer than counting codes; a table with few distinct rows becomes those, with
+weights. Threads share no state and the order of additions never depends on them, so results do not either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting import _kernels
+from xordal.counting._jit import is_compiled
+from xordal.counting._scan import scan_sets
+from xordal.counting.extensions import extensions
+from xordal.counting.finalize import entropies_of_sorted
+from xordal.counting.oracle import Bar, CellCounts, ScanBlock
+from xordal.counting.rows import Rows
+from xordal.counting.scanner import Scan, scan
+from xordal.counting.threads import in_threads, n_threads
+from xordal.data.packed import PackedColumns
+from xordal.data.table import CategoricalTable
+from xordal.types import EMPTY, VarSet, members
+
+_LARGEST_TABLE = 256  # cells up to which AND and popcount beat counting codes
+_SHARED_ERROR = 1e-6  # nats by which what a scan says of a set may be off, rounding of sums apart
+_MOST_AXES = 20  # variables of a set whose table is unravelled
+_BATCH = 4096  # sets counted at once by a thread
+
+
+SortedCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
+Counting = Callable[["Batch"], SortedCounts]
+
+
+class NumbaOracle:
+    """Counts, entropies, scans and extensions of the rows of a table.
+
+    Parameters
+    ----------
+    table
+        The data.
+    threads
+        How many threads count; all cores this process may use where None.
+    notice
+        Called with one line when the kernels are to be compiled first.
+
+    Examples
+    --------
+    >>> table = CategoricalTable.from_rows("abc", [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)])
+    >>> oracle = NumbaOracle(table, threads=1)
+    >>> oracle.entropies([VarSet(0b001), VarSet(0b111)]).tolist()
+    [0.6931471805599453, 1.3862943611198906]
+    >>> [block.sets.tolist() for block in oracle.scan(3, lambda levels: 0.5) if len(block.sets)]
+    [[[0, 1, 2]]]
+    """
+
+    def __init__(
+        self,
+        table: CategoricalTable,
+        *,
+        threads: int | None = None,
+        notice: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        if not is_compiled(scan_sets):
+            notice("compiling the counting kernels (once; about 20 s)")
+        self._threads = n_threads(threads)
+        self._rows = Rows(table)
+        self.error = max(_SHARED_ERROR, 3 * self._rows.margin)
+
+    def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
+        """Return the occupied cells of each set."""
+        return [self._cells(variables) for variables in sets]
+
+    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return the entropy of each set in nats."""
+        batch = Batch.of(sets, self._rows.codes.n_levels)
+        found = np.zeros(len(sets))
+        fits = batch.fits(self._rows.bits, _LARGEST_TABLE)
+        small, large = np.flatnonzero(fits), np.flatnonzero(~fits)
+        tasks = [(small[at : at + _BATCH], self._small) for at in range(0, len(small), _BATCH)]
+        tasks += [(large[at : at + _BATCH], self._large) for at in range(0, len(large), _BATCH)]
+
+        def run(task: tuple[NDArray[np.int64], Counting]) -> None:
+            part, count = task
+            found[part] = _entropies(*count(batch.only(part)))
+
+        for _ in in_threads(self._threads, run, tasks):
+            pass
+        return found
+
+    def scan(
+        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+    ) -> Iterator[ScanBlock]:
+        """Yield the sets of ``order`` variables that can reach the bar; ``shared`` is right to 1e-6 nats."""
+        return scan(Scan.of(self._rows, order, at_least, base), frozenset(done), self._threads)
+
+    def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return what every variable shares with each base, shape (bases, variables), in nats.
+
+        Zero for variables of the base. The error is at most 1e-9 + rows log(rows) 2^-51 nats.
+        """
+        return extensions(self._rows, bases, self._threads)
+
+    def _cells(self, variables: VarSet) -> CellCounts:
+        chosen, bits = np.array(members(variables), dtype=np.int64), self._rows.bits
+        batch = Batch.of([variables], self._rows.codes.n_levels)
+        if len(chosen) > _MOST_AXES or not batch.fits(bits, _LARGEST_TABLE)[0]:
+            return self._cells_by_codes(variables)
+        table = self._tables(batch)
+        occupied = np.flatnonzero(table)
+        cells = np.unravel_index(occupied, [self._rows.n_levels[v] for v in chosen])
+        return CellCounts(np.stack(cells, axis=1).astype(np.int64), table[occupied])
+
+    def _cells_by_codes(self, variables: VarSet) -> CellCounts:
+        codes = self._rows.codes
+        ids, n_ids = codes.ids(variables)
+        counts = codes.rows_with(ids, n_ids)
+        example = np.empty(n_ids, np.int64)
+        example[ids] = np.arange(len(ids))
+        occupied = np.flatnonzero(counts)
+        cells = codes.codes[list(members(variables))][:, example[occupied]].astype(np.int64)
+        order = np.lexsort(cells[::-1]) if variables else slice(None)
+        return CellCounts(np.ascontiguousarray(cells.T[order]), counts[occupied][order])
+
+    def _tables(self, batch: Batch) -> NDArray[np.int64]:
+        """Return the full tables of the sets, one after the other, from bits."""
+        bits = self._rows.bits
+        assert bits is not None
+        sizes = batch.sizes.astype(np.int64)
+        tables = np.empty(int(sizes.sum()), np.int64)
+        where = bits.planes, bits.first, self._rows.codes.n_levels, bits.n_rows
+        _kernels.count_tables(*where, batch.members, batch.ends, np.cumsum(sizes) - sizes, tables)
+        return tables
+
+    def _small(self, batch: Batch) -> SortedCounts:
+        """Return the sorted counts of small tables, from bits."""
+        tables, sizes = self._tables(batch), batch.sizes.astype(np.int64)
+        starts, n_cells = np.cumsum(sizes) - sizes, np.empty(len(sizes), np.int64)
+        _kernels.sorted_counts(tables, starts, sizes, n_cells)
+        within = np.arange(len(tables)) - np.repeat(starts, sizes)
+        return tables[within < np.repeat(n_cells, sizes)], np.cumsum(n_cells)
+
+    def _large(self, batch: Batch) -> SortedCounts:
+        """Return the sorted counts of any tables, from codes."""
+        counts, ends = _kernels.count_codes(*self._rows.codes, batch.members, batch.ends)
+        return counts, ends
+
+
+class Batch(NamedTuple):
+    """Variable sets as flat arrays: set s is ``members[ends[s - 1] : ends[s]]``."""
+
+    members: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    sizes: NDArray[np.float64]  # cells of the full tables; may exceed all integers
+
+    @classmethod
+    def of(cls, sets: Sequence[VarSet], n_levels: NDArray[np.int64]) -> Batch:
+        """Return the sets as flat arrays."""
+        n_bytes = -(-len(n_levels) // 8)
+        octets = np.frombuffer(b"".join(s.to_bytes(n_bytes, "little") for s in sets), dtype=np.uint8)
+        where, byte = np.nonzero(octets.reshape(len(sets), n_bytes))
+        bits = np.unpackbits(
+            octets.reshape(len(sets), n_bytes)[where, byte][:, None], axis=1, bitorder="little"
+        )
+        place, bit = np.nonzero(bits)
+        found = byte[place] * 8 + bit
+        lengths = np.bincount(where[place], minlength=len(sets))
+        ends = np.cumsum(lengths)
+        return cls(found, ends, _products(n_levels[found].astype(np.float64), ends))
+
+    def only(self, chosen: NDArray[np.int64]) -> Batch:
+        """Return some of the sets."""
+        begins = np.concatenate([[0], self.ends[:-1]])
+        lengths = (self.ends - begins)[chosen]
+        ends = np.cumsum(lengths)
+        index = np.arange(int(lengths.sum())) + np.repeat(begins[chosen] - (ends - lengths), lengths)
+        return Batch(self.members[index], ends, self.sizes[chosen])
+
+    def fits(self, bits: PackedColumns | None, most_cells: int) -> NDArray[np.bool_]:
+        """Return which sets are not empty, have small tables and lie in the bits."""
+        if bits is None:
+            return np.zeros(len(self.ends), dtype=bool)
+        absent = np.concatenate([[0], np.cumsum(np.diff(bits.first)[self.members] == 0)])
+        begins = np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
+        there = absent[self.ends] == absent[begins]
+        return np.asarray(there & (self.sizes <= most_cells) & (self.ends > begins))
+
+
+def _products(values: NDArray[np.float64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the product of each run of values; 1 of an empty run."""
+    found = np.ones(len(ends))
+    lengths = np.diff(ends, prepend=0)
+    for longer in range(int(lengths.max(initial=0))):
+        there = lengths > longer
+        found[there] *= values[ends[there] - longer - 1]
+    return found
+
+
+def _entropies(counts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the entropy of each run of sorted counts, those of equally many cells at once."""
+    lengths = np.diff(ends, prepend=0)
+    found = np.zeros(len(ends))
+    for n_cells in np.unique(lengths).tolist():
+        where = np.flatnonzero(lengths == n_cells)
+        index = (ends[where] - n_cells)[:, None] + np.arange(n_cells)
+        found[where] = entropies_of_sorted(counts[index])
+    return found

@@ -1,0 +1,128 @@
+"""The backend follows the size of the problem, and small ones never load the kernels."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xordal.counting.plain import CountingOracle
+from xordal.counting.select import BackendName, oracle_for, seconds_of_numpy
+from xordal.counting.threads import in_threads, n_threads
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError
+
+
+def random_table(n_columns: int, n_rows: int) -> CategoricalTable:
+    codes = np.random.default_rng(0).integers(0, 2, (n_columns, n_rows)).astype(np.int32)
+    return CategoricalTable(tuple(f"v{v}" for v in range(n_columns)), ((0, 1),) * n_columns, codes)
+
+
+def test_small_problems_are_counted_by_numpy() -> None:
+    assert isinstance(oracle_for(random_table(8, 2000)), CountingOracle)
+    assert isinstance(oracle_for(random_table(8, 2000), work=10**6, backend="numpy"), CountingOracle)
+
+
+@pytest.mark.parametrize("backend", ["numba", "auto"])
+def test_large_ones_by_kernels(backend: BackendName) -> None:
+    from xordal.counting.cpu_numba import NumbaOracle
+
+    assert isinstance(oracle_for(random_table(8, 2000), work=10**6, backend=backend), NumbaOracle)
+
+
+def test_more_sets_and_more_rows_are_more_work() -> None:
+    small, long, wide = random_table(5, 100), random_table(5, 10_000), random_table(50, 100)
+    assert seconds_of_numpy(small) < min(seconds_of_numpy(long), seconds_of_numpy(wide))
+    assert seconds_of_numpy(small, 100) == pytest.approx(10 * seconds_of_numpy(small, 10))
+
+
+def test_an_unknown_backend_is_named() -> None:
+    with pytest.raises(SettingsError, match=r"Unknown backend 'nunba'; .*numba"):
+        oracle_for(random_table(2, 2), backend="nunba")  # type: ignore[arg-type]
+
+
+def test_threads() -> None:
+    assert n_threads(3) == 3
+    assert n_threads(None) >= 1
+    with pytest.raises(SettingsError, match="at least 1, not 0"):
+        n_threads(0)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_answers_come_in_order_and_errors_come_through(threads: int) -> None:
+    assert list(in_threads(threads, lambda x: x * x, range(50))) == [x * x for x in range(50)]
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(threads, lambda x: 1 // x, [2, 1, 0, 1]))
+
+
+def test_few_answers_wait() -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for x in range(100):
+            taken.append(x)
+            yield x
+
+    answers = in_threads(2, abs, tasks())
+    assert next(answers) == 0
+    assert len(taken) <= 5
+    assert list(answers) == list(range(1, 100))
+
+
+PROGRAM = """
+import numpy as np
+from xordal.counting import select
+from xordal.data.table import CategoricalTable
+codes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 0]], dtype=np.int32)
+table = CategoricalTable(("a", "b", "c"), ((0, 1),) * 3, codes)
+notices = []
+oracle = select.oracle_for(table, backend="numba", threads=1, notice=notices.append)
+print(len(notices), [block.sets.tolist() for block in oracle.scan(2, lambda levels: 0.1)])
+"""
+
+
+@pytest.mark.slow
+def test_kernels_are_announced_once_and_work_without_a_cache(tmp_path: Path) -> None:
+    """A cache that cannot be written is no failure; one that can is used by the next process."""
+
+    def run(folder: str) -> str:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment
+        )
+        assert done.stderr == ""
+        return done.stdout.strip()
+
+    none_found = "[[]]"
+    assert run(str(tmp_path / "cache")) == f"1 {none_found}"
+    assert run(str(tmp_path / "cache")) == f"0 {none_found}"
+    (tmp_path / "file").write_text("not a folder")
+    assert run(str(tmp_path / "file" / "cache")).endswith(none_found)
+
+
+def test_kernels_are_compiled_where_no_folder_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba
+
+    from xordal.counting import _jit
+
+    compile_it = numba.njit
+
+    def njit(function: Any, *, cache: bool = False, **options: Any) -> Any:
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return compile_it(function, **options)
+
+    def double(x: int) -> int:
+        return 2 * x
+
+    monkeypatch.setattr(numba, "njit", njit)
+    kernel = _jit.kernel(double)
+    assert _jit.is_compiled(kernel) == bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+    assert kernel(21) == 42
+    assert _jit.is_compiled(kernel)

@@ -118,4 +118,4 @@ def study(runs: int, workers: int, only: str = "") -> str:
 
 if __name__ == "__main__":
     chosen = arguments("How often anything is learned where there is nothing", runs=200)
-    publish(study(chosen.runs, chosen.workers, chosen.only), chosen.output)
+    publish(__doc__, study(chosen.runs, chosen.workers, chosen.only), chosen.output)

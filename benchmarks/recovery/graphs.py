@@ -1,4 +1,8 @@
-"""Exact graphs: how often the default settings, only k or m set, learn the very graph of a model."""
+"""Exact graphs: how often the default settings, only k or m set, learn the very graph of a model.
+
+A run counts when the learned links are those of the model and no others; columns of noise beside a model have
+as many levels as it has, all equally likely.
+"""
 
 from __future__ import annotations
 
@@ -68,4 +72,4 @@ def study(runs: int, workers: int, only: str = "") -> str:
 
 if __name__ == "__main__":
     chosen = arguments("How often the exact graph is learned", runs=100)
-    publish(study(chosen.runs, chosen.workers, chosen.only), chosen.output)
+    publish(__doc__, study(chosen.runs, chosen.workers, chosen.only), chosen.output)

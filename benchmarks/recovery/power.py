@@ -1,8 +1,8 @@
 """Power: how many rows the search needs to find a set, beside an oracle that tests the true set alone.
 
-The search must find exactly the set among noise columns. The oracle computes the same p-value for the true set and
-nothing else. It is told the size of the set, so it pays for the C(N, m) sets of that size: who does not know the set
-cannot pay less. A second oracle is told the set itself and pays nothing.
+The search must find exactly the set among noise columns. The oracle computes the same p-value for the true set
+and nothing else. It is told the size of the set, so it pays for the C(N, m) sets of that size: who does not
+know the set cannot pay less. A second oracle is told the set itself and pays nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from benchmarks.recovery.graphs import Task, zoo
 from benchmarks.recovery.study import arguments, markdown, publish, repeat, table_of
 from xordal import CategoricalTable, Significance
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.oracle import CountingOracle
+from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
 from xordal.graph.signed_sets import free_parameters
 from xordal.statistics.criterion import Evidence, Sample
@@ -91,19 +91,20 @@ def curves(task: Task, runs: int, workers: int) -> tuple[Curve, Curve, Curve]:
     """Return the curves of the search, of the oracle that knows the size, and of the one that knows the set."""
     size = len(task.model().joint.variables)
     levels = (log(ALPHA / comb(size + task.n_noise, size)), log(ALPHA))
-    n_rows, found, known_size, known_set = [], [], [], []
+    n_rows: list[int] = []
+    found: list[float] = []
+    known_size: list[float] = []
+    known_set: list[float] = []
     n = 8.0
     while not found or min(found[-2:]) < 0.97 or len(found) < 3:
         n_rows.append(round(n))
-        found.append(np.mean(repeat(partial(task.is_exact, n_rows[-1]), range(runs), workers)))
+        found.append(float(np.mean(repeat(partial(task.is_exact, n_rows[-1]), range(runs), workers))))
         log_ps = np.array(repeat(partial(true_log_p, task, n_rows[-1]), range(runs), workers))
-        known_size.append(np.mean(log_ps <= levels[0]))
-        known_set.append(np.mean(log_ps <= levels[1]))
+        known_size.append(float(np.mean(log_ps <= levels[0])))
+        known_set.append(float(np.mean(log_ps <= levels[1])))
         n = max(n * _STEP, n + 1) if known_size[-1] > 0.02 else n * _STEP**3
     rows = tuple(n_rows)
-    shares = (tuple(map(float, curve)) for curve in (found, known_size, known_set))
-    first, second, third = (Curve(rows, curve) for curve in shares)
-    return first, second, third
+    return Curve(rows, tuple(found)), Curve(rows, tuple(known_size)), Curve(rows, tuple(known_set))
 
 
 def study(runs: int, workers: int, only: str = "") -> str:
@@ -121,4 +122,4 @@ def study(runs: int, workers: int, only: str = "") -> str:
 
 if __name__ == "__main__":
     chosen = arguments("Rows needed to find a set in 90 % of runs", runs=200)
-    publish(study(chosen.runs, chosen.workers, chosen.only), chosen.output)
+    publish(__doc__, study(chosen.runs, chosen.workers, chosen.only), chosen.output)

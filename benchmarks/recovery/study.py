@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -67,9 +68,16 @@ def arguments(what: str, runs: int) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def publish(text: str, output: Path | None) -> None:
-    """Print a table and write it where wanted."""
-    print(text)
+def publish(story: str | None, table: str, output: Path | None) -> None:
+    """Print a table, and write the page of a study, its story and the table, where wanted."""
+    print(table)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8")
+        output.write_text(page(story, table, Path(sys.argv[0]).stem), encoding="utf-8")
+
+
+def page(story: str | None, table: str, module: str) -> str:
+    """Return the page of a study."""
+    title, _, rest = (story or "").strip().partition("\n\n")
+    made = f"Made by `python -m benchmarks.recovery.{module}`; seeds are 0, 1, 2, ..."
+    return f"# {title.rstrip('.')}\n\n{rest}\n\n{table}\n{made}\n"

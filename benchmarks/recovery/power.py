@@ -87,24 +87,33 @@ def log_p_of_all(table: CategoricalTable) -> float:
     return (judge.log_p_values([evidence]) or [0.0])[0]
 
 
-def curves(task: Task, runs: int, workers: int) -> tuple[Curve, Curve, Curve]:
-    """Return the curves of the search, of the oracle that knows the size, and of the one that knows the set."""
+def oracles(task: Task, runs: int, workers: int) -> tuple[Curve, Curve]:
+    """Return the curves of the oracle that knows the size and of the one that knows the set."""
     size = len(task.model().joint.variables)
-    levels = (log(ALPHA / comb(size + task.n_noise, size)), log(ALPHA))
+    level = log(ALPHA / comb(size + task.n_noise, size))
+    n_rows: list[int] = []
+    of_size: list[float] = []
+    of_set: list[float] = []
+    n = 6
+    while len(of_size) < 2 or min(of_size[-2:]) < 0.99:
+        log_ps = np.array(repeat(partial(true_log_p, task, n), range(runs), workers))
+        n_rows.append(n)
+        of_size.append(float(np.mean(log_ps <= level)))
+        of_set.append(float(np.mean(log_ps <= log(ALPHA))))
+        n = max(round(n * _STEP), n + 1)
+    return Curve(tuple(n_rows), tuple(of_size)), Curve(tuple(n_rows), tuple(of_set))
+
+
+def searched(task: Task, runs: int, workers: int, oracle: Curve) -> Curve:
+    """Return the curve of the search, from where the oracle has some power on."""
+    n = next(rows for rows, share in zip(oracle.n_rows, oracle.shares, strict=True) if share >= 0.5)
     n_rows: list[int] = []
     found: list[float] = []
-    known_size: list[float] = []
-    known_set: list[float] = []
-    n = 8.0
-    while not found or min(found[-2:]) < 0.97 or len(found) < 3:
-        n_rows.append(round(n))
-        found.append(float(np.mean(repeat(partial(task.is_exact, n_rows[-1]), range(runs), workers))))
-        log_ps = np.array(repeat(partial(true_log_p, task, n_rows[-1]), range(runs), workers))
-        known_size.append(float(np.mean(log_ps <= levels[0])))
-        known_set.append(float(np.mean(log_ps <= levels[1])))
-        n = max(n * _STEP, n + 1) if known_size[-1] > 0.02 else n * _STEP**3
-    rows = tuple(n_rows)
-    return Curve(rows, tuple(found)), Curve(rows, tuple(known_size)), Curve(rows, tuple(known_set))
+    while len(found) < 2 or min(found[-2:]) < 0.93:
+        n_rows.append(n)
+        found.append(float(np.mean(repeat(partial(task.is_exact, n), range(runs), workers))))
+        n = max(round(n * _STEP), n + 1)
+    return Curve(tuple(n_rows), tuple(found))
 
 
 def study(runs: int, workers: int, only: str = "") -> str:
@@ -112,7 +121,9 @@ def study(runs: int, workers: int, only: str = "") -> str:
     rows = []
     for task in TASKS:
         if only in task.name:
-            search, size, known = (curve.reaches() for curve in curves(task, runs, workers))
+            of_size, of_set = oracles(task, runs, workers)
+            search = searched(task, runs, workers, of_size).reaches()
+            size, known = of_size.reaches(), of_set.reaches()
             ratio = f"{search / size:.2f}"
             rows.append((task.name, runs, f"{search:.0f}", f"{size:.0f}", ratio, f"{known:.0f}"))
             print(*rows[-1], flush=True)

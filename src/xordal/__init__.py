@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.resampling import bootstrap
     from xordal.scanning import ScanInterrupted, Scanned, scan
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.constraints import Constraints
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from xordal.statistics.criterion import EntropyDecrement
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
-    from xordal.types import Learned, TraceEntry
+    from xordal.types import Learned, Stability, TraceEntry
 
 _HOME = {
     "BDeu": "xordal.statistics.scores",
@@ -58,9 +59,11 @@ _HOME = {
     "Scanned": "xordal.scanning",
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
+    "Stability": "xordal.types",
     "TextFormat": "xordal.data.dialect",
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
+    "bootstrap": "xordal.resampling",
     "learn": "xordal.learning",
     "read_table": "xordal.data.read",
     "scan": "xordal.scanning",
@@ -89,9 +92,11 @@ __all__ = [
     "Scanned",
     "SettingsError",
     "Significance",
+    "Stability",
     "TextFormat",
     "TraceEntry",
     "XordalError",
+    "bootstrap",
     "learn",
     "read_table",
     "scan",

@@ -67,8 +67,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     submodels_
         The hidden groups (PI submodels) in column names, with partition, kind and total correlation.
     colored_links_
-        The links between variables of a hidden group that look independent as a pair. Both are None with a
-        criterion that does not say what counts as independent.
+        The links between variables of a hidden group that look independent as a pair.
     network_
         The :class:`~xordal.model.network.DecomposableMarkovNetwork`: graph and clique tables.
     learned_

@@ -28,6 +28,8 @@ ScheduleName = Literal["printed", "as_run", "straightforward", "single"]
 StoppedBy = Literal["time limit", "memory limit", "interruption"]
 """What can end a search early."""
 
+RuleKind = Literal["parity", "sum", "function"]
+
 EMPTY = VarSet(0)
 
 
@@ -142,7 +144,7 @@ class Rule:
         commonest level.
     """
 
-    kind: Literal["parity", "sum", "function"]
+    kind: RuleKind
     holds: float
     by_chance: float
     modulus: int = 2
@@ -281,6 +283,28 @@ class Learned:
         """Return the column names of some variables, given by their numbers or as a set."""
         numbers = members(variables) if isinstance(variables, int) else variables
         return tuple(self.variables[v] for v in numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """In which share of resamples links and hidden groups were learned.
+
+    Attributes
+    ----------
+    n_samples
+        Number of resamples.
+    seed
+        Of their random numbers.
+    links
+        Share of the resamples whose network has the link; links that none has are left out.
+    submodels
+        Share of the resamples in which these variables, with their context, are a hidden group.
+    """
+
+    n_samples: int
+    seed: int
+    links: dict[Link, float]
+    submodels: dict[VarSet, float]
 
 
 def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:

@@ -37,10 +37,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": BELOW_SEARCH | {"search", "model", "pi", "scanning"},
     "learning": LIBRARY - {"scanning"},
     "scanning": BELOW_SEARCH | {"search"},
+    "resampling": LIBRARY,
     "report": LIBRARY,
     "estimator": LIBRARY | {"report"},
-    "cli": LIBRARY | {"report"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator"},
+    "cli": LIBRARY | {"report", "resampling"},  # not the estimator: scikit-learn takes seconds to import
+    "__init__": LIBRARY | {"estimator", "resampling"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.

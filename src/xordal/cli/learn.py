@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import signal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xordal.cli import criteria, output, reading, stopping
+from xordal.cli import criteria, output, reading, stability, stopping
 
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
-    from xordal.types import Learned
+    from xordal.types import Learned, Stability
 
 
 class ScheduleChoice(StrEnum):
@@ -63,6 +63,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
     checkpoint: stopping.CheckpointFile = None,
     resume: stopping.Resume = False,
     threads: stopping.Threads = None,
+    resamples: stability.Resamples = 0,
+    workers: stability.Workers = 1,
+    seed: stability.Seed = 0,
     weights: reading.Weights = None,
     columns: reading.Columns = None,
     exclude: reading.Exclude = None,
@@ -139,6 +142,13 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if is_plain:
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
         screen.notes().print(f"{shown(reading.label_of(data))}: {size}\n")
+    settings: dict[str, Any] = {
+        "max_links": max_links,
+        "max_variables": max_variables,
+        "criterion": criterion,
+        "schedule": schedule.value,
+        "engine": engine.value,
+    }
     with screen.watching(quiet) as (console, tell), stopping.terminable() as signals:
         has_p_values = alpha is not None or (criterion is None and engine is EngineChoice.fast)
         compared = screen.P_VALUE if has_p_values else screen.chance(table.n_rows)
@@ -147,11 +157,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
         try:
             learned = learn_network(
                 table,
-                max_links=max_links,
-                max_variables=max_variables,
-                criterion=criterion,
-                schedule=schedule.value,
-                engine=engine.value,
+                **settings,
                 limits=limits,
                 checkpoint=None if checkpoint is None else Checkpoint(checkpoint, resume),
                 on_entry=rows.add if is_plain else lambda entry: None,
@@ -160,7 +166,11 @@ def learn(  # noqa: PLR0913 - one parameter per option
             )
         except Interrupted as stop:
             learned, interrupted = stop.learned, True
-    _print_result(learned, as_json, quiet)
+    again = None
+    if resamples and not interrupted and learned.run.stopped_by is None:
+        again = stability.of(table, resamples, seed, workers, quiet, settings)
+        interrupted = again is None
+    _print_result(learned, as_json, quiet, again)
     if to is not None:
         save_learned(to, table, learned, smoothing, quiet=quiet)
     if not quiet and (warning := weakness(learned)):
@@ -183,17 +193,21 @@ def save_learned(
         output.tell("the network", file)
 
 
-def _print_result(learned: Learned, as_json: bool, quiet: bool) -> None:
+def _print_result(learned: Learned, as_json: bool, quiet: bool, again: Stability | None) -> None:
     import json
 
     from xordal.cli import screen
     from xordal.formats.json import to_json
+    from xordal.formats.stability import stability_lines, stability_to_json
     from xordal.formats.text import link_text
 
     if as_json:
-        typer.echo(json.dumps(to_json(learned), indent=2))
+        more = {} if again is None else {"bootstrap": stability_to_json(again, learned)}
+        typer.echo(json.dumps(to_json(learned) | more, indent=2))
     elif quiet:
         for link in learned.links:
             typer.echo(link_text(learned.names(link)))
     else:
         screen.print_network(screen.output(), learned)
+        if again is not None:
+            screen.print_lines(screen.output(), ["", *stability_lines(again, learned)])

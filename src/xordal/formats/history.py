@@ -11,6 +11,8 @@ from xordal.types import (
     EMPTY,
     Learned,
     LinkSet,
+    Rule,
+    RuleKind,
     SearchRun,
     StoppedBy,
     Submodel,
@@ -120,7 +122,10 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
     partition = tuple(_set(block, variables) for block in node["partition"].items())
     if sum(partition) != whole or len(partition) < 2:  # blocks are disjoint exactly when their masks add up
         node["partition"].wrong("the parts of a group must make up its variables")
-    context = node.get("context")
+    context, log_p, rule = node.get("context"), node.get("log_p_value"), node.get("rule")
+    bound, parts_share = node.get("pairwise_bound"), node.get("parts_share")
+    if log_p is not None and log_p.number() > 0:
+        log_p.wrong("the logarithm of a probability is not above 0")
     return Submodel(
         whole,
         partition,
@@ -129,7 +134,39 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
         ),
         node["total_correlation"].number(),
         EMPTY if context is None else _set(context, variables),
+        None if log_p is None else log_p.number(),
+        None if bound is None else bound.number(0),
+        None if parts_share is None else parts_share.number(),
+        None if rule is None else _rule(rule, whole, variables),
     )
+
+
+def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
+    kind = cast("RuleKind", node["kind"].one_of(*get_args(RuleKind)))
+    holds, by_chance = node["holds"].number(0), node["by_chance"].number(0)
+    if (target := node.get("target")) is not None:
+        if (place := _set_of_one(target, variables)) not in members(whole):
+            target.wrong("the rule is about a variable of the group")
+        return Rule(kind, holds, by_chance, target=place)
+    factors = tuple(item.integer() for item in node["factors"].items())
+    marked = () if (marks := node.get("marked")) is None else tuple(map(_level, marks.items()))
+    if len(factors) != whole.bit_count() or len(marked) not in (0, len(factors)):
+        node["factors"].wrong("a rule has one factor and one mark, if any, for each variable of the group")
+    modulus = node["modulus"].integer(2)
+    return Rule(kind, holds, by_chance, modulus, node["remainder"].integer(0), factors, marked)
+
+
+def _level(node: Node) -> str:
+    """Return the text of a level: any text, empty or not."""
+    if not isinstance(node.value, str):
+        node.wrong("there must be the text of a level")
+    return str(node.value)
+
+
+def _set_of_one(node: Node, variables: tuple[str, ...]) -> int:
+    if (name := node.text()) not in variables:
+        node.wrong(f"{name!r} is no variable of the network")
+    return variables.index(name)
 
 
 def _set(node: Node, variables: tuple[str, ...]) -> VarSet:

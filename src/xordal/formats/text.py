@@ -12,7 +12,7 @@ from xordal.errors import counted
 from xordal.formats.rules import rule_text
 from xordal.formats.shown import shown
 from xordal.statistics.chance import WEAK, weak_entries
-from xordal.types import Learned, LinkSet, Submodel, single_link_part
+from xordal.types import Learned, LinkSet, Rule, Submodel, single_link_part
 
 __all__ = ["link_text", "links_text", "network_lines", "p_value_text", "shown", "weakness"]
 
@@ -108,26 +108,25 @@ def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:
         told.append(f"p = {p_value_text(submodel.log_p_value)}")
     lines = [f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({', '.join(told)})"]
     if submodel.pairwise_bound is not None:
-        lines.append(f"    {_look_independent(submodel)}{_rule(learned, submodel)}")
+        lines.append(f"    {_look_independent(submodel)}")
+    if submodel.rule is not None:
+        lines.append(f"    together: {_rule(learned, submodel, submodel.rule)}")
     return lines
 
 
 def _look_independent(submodel: Submodel) -> str:
     """Return in words what looks independent, and up to what it may not be."""
-    most = f"no pair shares more than {submodel.pairwise_bound:.2g} nats, 95 % sure"
-    if submodel.kind == "full" and submodel.parts_share is not None:
-        n_others = submodel.variables.bit_count() - 1
-        shared = f"; no {n_others} share more than {submodel.parts_share:.2g}" if n_others > 2 else ""
-        return f"any {n_others} of them look independent ({most}{shared})"
-    return f"the parts look independent pair by pair ({most})"
+    most = f"no pair shares more than {submodel.pairwise_bound:.2g} nats (95 % sure)"
+    if submodel.kind != "full" or submodel.parts_share is None:
+        return f"across the bars {most}"
+    n_others = submodel.variables.bit_count() - 1
+    shared = f", no {n_others} more than {submodel.parts_share:.2g}" if n_others > 2 else ""
+    return f"any {n_others} of them look independent: {most}{shared}"
 
 
-def _rule(learned: Learned, submodel: Submodel) -> str:
-    if submodel.rule is None:
-        return ""
-    names = tuple(shown(name) for name in learned.names(submodel.variables))
-    target = "" if submodel.rule.target is None else shown(learned.variables[submodel.rule.target])
-    return f"; together {rule_text(submodel.rule, names, target)}"
+def _rule(learned: Learned, submodel: Submodel, rule: Rule) -> str:
+    names = [shown(name) for name in learned.names(submodel.variables)]
+    return rule_text(rule, names, "" if rule.target is None else shown(learned.variables[rule.target]))
 
 
 def _missed(learned: Learned) -> list[str]:
@@ -183,8 +182,10 @@ def _smallest_effect(learned: Learned, alpha: float) -> str:
     bounds = (k, m if isinstance(m, int) else k + 1)
     sizes = [2, 3] if k >= 3 and bounds[1] >= 3 and n_variables >= 3 else [2]
     least = {size: smallest_gain(size, n_variables, n_rows, bounds, alpha) for size in sizes}
-    seen = [f"{'two' if size == 2 else 'three'} that share {gain:.2g} nats" for size, gain in least.items()]
-    with_rows = f"With {counted(n_rows, 'row')} and {counted(n_variables, 'column')}"
     if least[2] > log(2):
-        return f"{with_rows} not even two columns that say the same could have shown it."
-    return f"{with_rows} of two levels each, {' or '.join(seen)} would have been seen (the most is 0.69)."
+        return f"In {counted(n_rows, 'row')} not even two columns that say the same could be seen."
+    three = f", three at least {least[3]:.2g}" if 3 in least else ""
+    size = f"{counted(n_rows, 'row')} of {counted(n_variables, 'column')}"
+    return (
+        f"In {size}, two of two levels must share at least {least[2]:.2g} nats{three} (a fair coin has 0.69)."
+    )

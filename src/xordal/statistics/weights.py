@@ -19,8 +19,8 @@ hypothesis has a description, and different ones have different descriptions, so
 3. The endpoints W: one of the C(N, m) sets.
 4. The links L: one of C(m(m-1)/2, i) sets of pairs in W. Plain, the other pairs of W are linked already; else
    a fair coin each says whether they are.
-5. The number s of context variables, those of the separators outside W, with probability 2^-(s+1); then
-   the context: one of C(N - m, s) sets.
+5. The number s of context variables, those of the separators outside W, from 0 to N - m, with a probability
+   proportional to 3^-s; then the context: one of C(N - m, s) sets.
 6. For each context variable, which variables of W it is linked with: one of the 2^m - m - 1 sets of at least
    two, since it lies in a separator, that is, among the common neighbours of two of them.
 
@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, lgamma, log
+from math import comb, lgamma, log, log1p
 
 _PLAIN, _ELSE = 0.9, 0.1
 
@@ -56,7 +56,7 @@ class Weights:
     >>> from math import exp
     >>> weights = Weights(n_variables=20, max_links=3, max_variables=4)
     >>> round(1 / exp(weights.log_weight(n_variables=3, n_links=3, n_context=0)))
-    10133
+    7600
     """
 
     n_variables: int
@@ -80,8 +80,13 @@ class Weights:
         else:
             kind = log(_ELSE) + (1 - m) * log(2) - log(comb(m, 2)) - (comb(m, 2) - i) * log(2)
         places = _log_comb(self.n_variables, m) + _log_comb(comb(m, 2), i)
-        context = (s + 1) * log(2) + _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
-        return kind - places - context
+        context = _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
+        return kind - places - context + _log_size_weight(s, self.n_variables - m)
+
+
+def _log_size_weight(s: int, most: int) -> float:
+    """Return the log of 3^-s over the sum of 3^-t for t from 0 to the most."""
+    return log(2 / 3) - s * log(3) - log1p(-(3.0 ** -(most + 1)))
 
 
 def _log_comb(n: int, k: int) -> float:

@@ -25,6 +25,11 @@ def run(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProces
     return done
 
 
+def unwrapped(text: str) -> str:
+    """Undo the wrapping of long lines."""
+    return " ".join(text.split())
+
+
 def test_version(tmp_path: Path) -> None:
     assert run("--version", cwd=tmp_path).stdout == f"xordal {xordal.__version__}\n"
 
@@ -69,15 +74,15 @@ def test_quiet_prints_the_links_alone(tmp_path: Path) -> None:
 
 def test_nothing_found_says_what_could_have_been(tmp_path: Path) -> None:
     (tmp_path / "flat.csv").write_text("a,b\n0,0\n0,1\n1,0\n1,1\n")
-    text = run("learn", "flat.csv", cwd=tmp_path).stdout
+    text = unwrapped(run("learn", "flat.csv", cwd=tmp_path).stdout)
     assert "No links found: no set of up to 3 links is significant at alpha = 0.05." in text
-    assert "With 4 rows and 2 columns of two levels each, two that share 0.65 nats would have been seen" in text
-    text = run("learn", "flat.csv", "--delta-h", "0.1", cwd=tmp_path).stdout
+    assert "In 4 rows of 2 columns, two of two levels must share at least 0.5 nats (a fair" in text
+    text = unwrapped(run("learn", "flat.csv", "--delta-h", "0.1", cwd=tmp_path).stdout)
     assert "no set of up to 3 links gains more than 0.1 nats, the smallest effect this run can show" in text
-    text = run("learn", "flat.csv", "--bic", cwd=tmp_path).stdout
+    text = unwrapped(run("learn", "flat.csv", "--bic", cwd=tmp_path).stdout)
     assert "no set of up to 3 links is accepted by the criterion" in text
-    text = run("learn", "flat.csv", "--alpha", "1e-6", cwd=tmp_path).stdout
-    assert "not even two columns that say the same could have shown it" in text
+    text = unwrapped(run("learn", "flat.csv", "--alpha", "1e-6", cwd=tmp_path).stdout)
+    assert "not even two columns that say the same could be seen" in text
     assert run("learn", "flat.csv", "-q", cwd=tmp_path).stdout == ""
 
 
@@ -263,13 +268,23 @@ def test_each_criterion_has_an_option(tmp_path: Path) -> None:
         assert ("p_value" in learned["trace"][0]) == (name["name"] == "Significance")
 
 
+def test_bootstrap_tells_what_comes_back(tmp_path: Path) -> None:
+    run("generate", "parity", "-p", "variables=3", "-n", "400", "-o", "p.csv", cwd=tmp_path)
+    options = ("learn", "p.csv", "--bootstrap", "3", "--seed", "5")
+    told = json.loads(run(*options, "--workers", "2", "--json", cwd=tmp_path).stdout)["bootstrap"]
+    assert told == json.loads(run(*options, "--json", cwd=tmp_path).stdout)["bootstrap"]
+    assert (told["samples"], told["seed"]) == (3, 5)
+    assert {"variables": ["x1", "x2", "y"], "confidence": 1.0} in told["submodels"]
+    text = run(*options, cwd=tmp_path).stdout
+    assert "In 3 resamples of the rows these came back:\n  100%  x1 - x2\n" in text
+
+
 def test_hidden_groups_are_told_in_words(tmp_path: Path) -> None:
     run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
-    told = run("learn", "m.csv", cwd=tmp_path).stdout
-    assert (
-        "any 2 of them look independent (no pair shares more than 0.0017 nats, 95 % sure); together an " in told
-    )
-    assert "music_box = silent, dog = quiet, John = content, in 100.0 % of rows (50.0 % by chance)" in told
+    told = unwrapped(run("learn", "m.csv", cwd=tmp_path).stdout)
+    assert "any 2 of them look independent: no pair shares more than 0.0017 nats (95 % sure)" in told
+    rule = "music_box = silent, dog = quiet, John = content, in 100.0 % of rows (50.0 % by chance)"
+    assert f"together: an even number of these hold: {rule}" in told
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -89,7 +89,7 @@ def test_the_level_is_shared_among_all_hypotheses() -> None:
     for alpha in (0.01, 0.2, 0.5):
         (verdict,) = Significance(alpha).on(sample_of(table, 1)).judge([found])
         (log_p,) = Significance(alpha).on(sample_of(table, 1)).log_p_values([found]) or [0.0]
-        assert verdict.is_accepted == (log_p <= log(alpha * 0.9 / 2))  # one pair; half goes to contexts
+        assert verdict.is_accepted == (log_p <= log(alpha * 0.9))  # one pair, one context: none
         assert -verdict.rank >= log_tail(2 * 10 * found.gain, 1) - 1e-12
 
 

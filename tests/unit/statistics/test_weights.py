@@ -76,9 +76,9 @@ def test_a_legal_candidate_within_the_bounds_has_a_weight(graph: ChordalGraph) -
 def test_sets_without_context_share_alike() -> None:
     weights = Weights(20, 3, 4)  # kinds (i, m): (1, 2), (2, 3), (3, 3), (3, 4)
     assert weights.n_kinds == 4
-    assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) / 2)
-    assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) / 3 / 2)
-    assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(0.9 / 4 / comb(20, 2) / comb(18, 2) / 8)
+    assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) * 2 / 3)
+    assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) / 3 * 2 / 3)
+    assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(0.9 / 4 / comb(20, 2) / comb(18, 2) * 2 / 27)
 
 
 def test_what_lies_beyond_the_bounds_of_the_search_shares_with_fill_in() -> None:

@@ -1,0 +1,75 @@
+"""Exact graphs: how often the default settings, only k or m set, learn the very graph of a model.
+
+A run counts when the learned links are those of the model and no others; columns of noise beside a model have
+as many levels as it has, all equally likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from benchmarks.recovery.study import arguments, markdown, publish, repeat, share_text, table_of
+from xordal import learn
+from xordal.pi.zoo import build, music_box, table_1
+from xordal.pi.zoo.model import Model
+from xordal.types import LinkSet
+
+
+@dataclass(frozen=True)
+class Task:
+    """A model, the noise columns beside it, and how far the search looks."""
+
+    name: str
+    model: Callable[[], Model]
+    n_noise: int = 0
+    max_links: int | None = None
+    max_variables: int | None = None
+
+    def learned(self, n_rows: int, seed: int) -> LinkSet:
+        """Learn from one random sample and return the links."""
+        joint = self.model().joint
+        sample = joint.sample_table(n_rows, seed=seed)
+        generator = np.random.default_rng([seed, 97])
+        noise = generator.integers(max(sample.n_levels), size=(self.n_noise, n_rows))
+        table = table_of([*sample.codes, *noise])
+        return learn(table, max_links=self.max_links, max_variables=self.max_variables).links
+
+    def is_exact(self, n_rows: int, seed: int) -> bool:
+        """Whether one run learns the model's graph and nothing else."""
+        return self.learned(n_rows, seed) == self.model().graph.links
+
+
+def zoo(name: str, **parameters: int | str) -> Callable[[], Model]:
+    """Return a maker of a model of the zoo."""
+    return partial(build, name, {key: str(value) for key, value in parameters.items()})
+
+
+TASKS = [
+    Task("music box, k=3", music_box, max_links=3),
+    Task("XOR of 3 among 20, k=3", zoo("parity", variables=3, noise=0), 17, max_links=3),
+    Task("parity of 4, 5 % noise, among 12, m=4", zoo("parity", variables=4), 8, max_variables=4),
+    Task("z = (x + y) mod 3 among 6, k=3", zoo("modulus"), 3, max_links=3),
+    Task("Table 1, k=3", table_1, max_links=3),
+    Task("embedded, 10 variables, 5 % noise, k=3", zoo("embedded"), max_links=3),
+]
+ROWS = (500, 2000)
+
+
+def study(runs: int, workers: int, only: str = "") -> str:
+    """Return the table of all tasks."""
+    rows = []
+    for task in TASKS:
+        if only in task.name:
+            found = [sum(repeat(partial(task.is_exact, n), range(runs), workers)) for n in ROWS]
+            rows.append((task.name, runs, *(share_text(exact, runs) for exact in found)))
+            print(*rows[-1], flush=True)
+    return markdown(("model", "runs", *(f"exact graph, n={n} (95 % interval)" for n in ROWS)), rows)
+
+
+if __name__ == "__main__":
+    chosen = arguments("How often the exact graph is learned", runs=100)
+    publish(__doc__, study(chosen.runs, chosen.workers, chosen.only), chosen.output)

@@ -1,0 +1,136 @@
+"""Power: how many rows the search needs to find a set, beside an oracle that tests the true set alone.
+
+The search must find exactly the set among noise columns. The oracle computes the same p-value for the true set
+and nothing else. It is told the size of the set, so it pays for the C(N, m) sets of that size: who does not
+know the set cannot pay less. A second oracle is told the set itself and pays nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from math import comb, exp, log
+
+import numpy as np
+
+from benchmarks.recovery.graphs import Task, zoo
+from benchmarks.recovery.study import arguments, markdown, publish, repeat, table_of
+from xordal import CategoricalTable, Significance
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.counting.plain import CountingOracle
+from xordal.counting.total_correlation import total_correlations
+from xordal.graph.signed_sets import free_parameters
+from xordal.statistics.criterion import Evidence, Sample
+from xordal.types import SignedSets, VarSet, varset
+
+ALPHA = 0.05
+WANTED = 0.9
+_STEP = 1.12  # from one number of rows to the next
+
+TASKS = [
+    Task("XOR of 3 among 20, k=3", zoo("parity", variables=3, noise=0), 17, max_links=3),
+    Task("XOR of 3, 20 % noise, among 20, k=3", zoo("parity", variables=3, noise="1/5"), 17, max_links=3),
+    Task("parity of 4, 5 % noise, among 12, m=4", zoo("parity", variables=4), 8, max_variables=4),
+    Task("parity of 4, 20 % noise, among 12, m=4", zoo("parity", variables=4, noise="1/5"), 8, max_variables=4),
+    Task("z = (x + y) mod 3 among 6, k=3", zoo("modulus"), 3, max_links=3),
+    Task("z = (x + y) mod 3, 40 % noise, among 6, k=3", zoo("modulus", noise="2/5"), 3, max_links=3),
+]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """In which share of runs each number of rows sufficed."""
+
+    n_rows: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    def reaches(self, wanted: float = WANTED) -> float:
+        """Return the number of rows at which the share is reached, by interpolation of the monotone curve."""
+        shares = monotone(self.shares)
+        place = next((at for at, share in enumerate(shares) if share >= wanted), None)
+        if place is None or place == 0:
+            return float("nan")
+        low, high = shares[place - 1], shares[place]
+        part = (wanted - low) / (high - low)
+        return exp(log(self.n_rows[place - 1]) * (1 - part) + log(self.n_rows[place]) * part)
+
+
+def monotone(shares: tuple[float, ...]) -> list[float]:
+    """Return the nearest curve that never falls (pool adjacent violators).
+
+    >>> monotone((0.1, 0.5, 0.3, 0.9))
+    [0.1, 0.4, 0.4, 0.9]
+    """
+    blocks: list[list[float]] = []
+    for share in shares:
+        blocks.append([share])
+        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    return [float(np.mean(block)) for block in blocks for _ in block]
+
+
+def true_log_p(task: Task, n_rows: int, seed: int) -> float:
+    """Return the log p-value of the true set in one random sample."""
+    return log_p_of_all(table_of(list(task.model().joint.sample_table(n_rows, seed=seed).codes)))
+
+
+def log_p_of_all(table: CategoricalTable) -> float:
+    """Return the log p-value of all columns of a table as one set."""
+    counter, every = NumpyCounter(table), varset(range(table.n_variables))
+    change: SignedSets = {every: 1, **{VarSet(1 << v): -1 for v in range(table.n_variables)}}
+    (shared,) = total_correlations(CountingOracle(counter, table.n_levels), [every])
+    links = tuple(combinations(range(table.n_variables), 2))
+    dof = free_parameters(change, table.n_levels)
+    evidence = Evidence(every, links, change, shared, dof, table.n_rows)
+    judge = Significance().on(Sample(table.n_levels, table.n_rows, counter, len(links), table.n_variables))
+    return (judge.log_p_values([evidence]) or [0.0])[0]
+
+
+def oracles(task: Task, runs: int, workers: int) -> tuple[Curve, Curve]:
+    """Return the curves of the oracle that knows the size and of the one that knows the set."""
+    size = len(task.model().joint.variables)
+    level = log(ALPHA / comb(size + task.n_noise, size))
+    n_rows: list[int] = []
+    of_size: list[float] = []
+    of_set: list[float] = []
+    n = 6
+    while len(of_size) < 2 or min(of_size[-2:]) < 0.99:
+        log_ps = np.array(repeat(partial(true_log_p, task, n), range(runs), workers))
+        n_rows.append(n)
+        of_size.append(float(np.mean(log_ps <= level)))
+        of_set.append(float(np.mean(log_ps <= log(ALPHA))))
+        n = max(round(n * _STEP), n + 1)
+    return Curve(tuple(n_rows), tuple(of_size)), Curve(tuple(n_rows), tuple(of_set))
+
+
+def searched(task: Task, runs: int, workers: int, oracle: Curve) -> Curve:
+    """Return the curve of the search, from where the oracle has some power on."""
+    n = next(rows for rows, share in zip(oracle.n_rows, oracle.shares, strict=True) if share >= 0.5)
+    n_rows: list[int] = []
+    found: list[float] = []
+    while len(found) < 2 or min(found[-2:]) < 0.93:
+        n_rows.append(n)
+        found.append(float(np.mean(repeat(partial(task.is_exact, n), range(runs), workers))))
+        n = max(round(n * _STEP), n + 1)
+    return Curve(tuple(n_rows), tuple(found))
+
+
+def study(runs: int, workers: int, only: str = "") -> str:
+    """Return the table of all tasks."""
+    rows = []
+    for task in TASKS:
+        if only in task.name:
+            of_size, of_set = oracles(task, runs, workers)
+            search = searched(task, runs, workers, of_size).reaches()
+            size, known = of_size.reaches(), of_set.reaches()
+            ratio = f"{search / size:.2f}"
+            rows.append((task.name, runs, f"{search:.0f}", f"{size:.0f}", ratio, f"{known:.0f}"))
+            print(*rows[-1], flush=True)
+    heading = ("set", "runs", "search", "oracle, knows the size", "ratio", "oracle, knows the set")
+    return markdown(heading, rows)
+
+
+if __name__ == "__main__":
+    chosen = arguments("Rows needed to find a set in 90 % of runs", runs=200)
+    publish(__doc__, study(chosen.runs, chosen.workers, chosen.only), chosen.output)

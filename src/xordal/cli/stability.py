@@ -1,0 +1,50 @@
+"""``xordal learn --bootstrap``: its options, and the resampling with progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
+    from xordal.types import Stability
+
+Resamples = Annotated[
+    int,
+    typer.Option(
+        "--bootstrap",
+        min=0,
+        help="Learn from this many resamples of the rows as well; tell how often links and groups come back.",
+        metavar="B",
+    ),
+]
+Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes for --bootstrap.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers of --bootstrap.")]
+
+
+def of(
+    table: CategoricalTable, n_samples: int, seed: int, workers: int, quiet: bool, settings: dict[str, Any]
+) -> Stability | None:
+    """Return how stable the result is, or None after Ctrl-C."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from xordal.cli.screen import notes
+    from xordal.resampling import bootstrap
+
+    console = notes()
+    columns = (TextColumn("resamples"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    silent = quiet or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+        task = bar.add_task("resamples", total=n_samples)
+        try:
+            return bootstrap(
+                table,
+                n_samples,
+                seed=seed,
+                workers=workers,
+                on_sample=lambda n_done: bar.update(task, completed=n_done),
+                **settings,
+            )
+        except KeyboardInterrupt:
+            return None

@@ -1,0 +1,108 @@
+"""Stability: how often links and hidden groups come back when the rows are drawn again.
+
+Each resample has as many rows as the table, drawn from it with replacement, and is learned from with the same
+settings. Resample number r always has the same rows, whoever learns from it: its random numbers are named by
+the seed and r, so that any number of workers gives the same result.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError
+from xordal.learning import learn
+from xordal.types import Link, LinkSet, Stability, VarSet
+
+Found = tuple[LinkSet, tuple[VarSet, ...]]
+
+
+def bootstrap(
+    table: CategoricalTable,
+    n_samples: int = 100,
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    on_sample: Callable[[int], None] = lambda n_done: None,
+    **settings: Any,
+) -> Stability:
+    """Learn from resamples of a table and count what comes back.
+
+    Parameters
+    ----------
+    table
+        The data.
+    n_samples
+        Number of resamples.
+    seed
+        Of the random numbers.
+    workers
+        Processes to learn in; the result does not depend on it. With more than one, a script needs the usual
+        ``if __name__ == "__main__":`` around what it does.
+    on_sample
+        Called with the number of resamples that are done.
+    settings
+        Passed on to :func:`xordal.learn`.
+
+    Examples
+    --------
+    >>> rows = [(a, b, a ^ b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 25
+    >>> stability = bootstrap(CategoricalTable.from_rows("abcd", rows), 10)
+    >>> stability.links[0, 1], stability.submodels[0b111]
+    (1.0, 1.0)
+    """
+    for name, value, least in (("n_samples", n_samples, 1), ("seed", seed, 0), ("workers", workers, 1)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise SettingsError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    links: Counter[Link] = Counter()
+    submodels: Counter[VarSet] = Counter()
+    runs = _runs(table, n_samples, seed, workers, settings)
+    for n_done, (its_links, its_submodels) in enumerate(runs, start=1):
+        links.update(its_links)
+        submodels.update(its_submodels)
+        on_sample(n_done)
+    return Stability(int(n_samples), int(seed), _shares(links, n_samples), _shares(submodels, n_samples))
+
+
+def resample(table: CategoricalTable, generator: np.random.Generator) -> CategoricalTable:
+    """Return as many rows as the table has, drawn from it with replacement; lost levels are left out."""
+    n_rows = table.n_rows
+    share = np.full(table.codes.shape[1], 1.0) if table.weights is None else table.weights.astype(np.float64)
+    return CategoricalTable.complete(table.columns(), generator.multinomial(n_rows, share / share.sum()))
+
+
+def _runs(
+    table: CategoricalTable, n_samples: int, seed: int, workers: int, settings: dict[str, Any]
+) -> Iterable[Found]:
+    run = partial(_found, table, seed, settings)
+    return map(run, range(n_samples)) if workers == 1 else _in_processes(run, n_samples, workers)
+
+
+def _in_processes(run: Callable[[int], Found], n_samples: int, workers: int) -> Iterator[Found]:
+    """Yield the results in order, from fresh processes that leave Ctrl-C to this one."""
+    ignored = (signal.SIGINT, signal.SIG_IGN)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=signal.signal, initargs=ignored)
+    try:
+        yield from pool.map(run, range(n_samples))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _found(table: CategoricalTable, seed: int, settings: dict[str, Any], number: int) -> Found:
+    """Return what is learned from one resample."""
+    learned = learn(resample(table, np.random.default_rng([seed, number])), **settings)
+    groups = {VarSet(group.variables | group.context) for group in learned.submodels or ()}
+    return learned.links, tuple(groups)
+
+
+def _shares(counts: Counter[Any], n_samples: int) -> dict[Any, float]:
+    return {found: counts[found] / n_samples for found in sorted(counts)}

@@ -1,0 +1,80 @@
+"""Small versions of the studies in benchmarks/recovery, whose full results stand in docs/benchmarks."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from math import comb, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.recovery import false_sets, graphs, power, real
+from benchmarks.recovery.study import interval
+
+RUNS = 12
+QUICK = [
+    false_sets.Setting("coins", partial(false_sets.coins, 12, 500), 3),
+    false_sets.Setting("rare", partial(false_sets.rare, 12, 500), 3),
+    false_sets.Setting("mixed", partial(false_sets.mixed, 8, 500), None, 4),
+    false_sets.Setting("pairs of 20 levels", partial(false_sets.many_levels, 10, 20, 1000), 1),
+    false_sets.Setting("triples of 15 levels", partial(false_sets.many_levels, 4, 15, 5000), 3),
+    false_sets.Setting("quadruples of 5 levels", partial(false_sets.many_levels, 5, 5, 1000), None, 4),
+    false_sets.Setting("identifiers", partial(false_sets.with_identifier, 6, 500), 3),
+    false_sets.Setting("music box and noise", partial(false_sets.box_and_noise, 4, 1000), 3, None, 8),
+]
+
+
+@pytest.mark.parametrize("setting", QUICK, ids=[setting.name for setting in QUICK])
+def test_columns_without_links_stay_without(setting: false_sets.Setting) -> None:
+    """At a level of 5 % more than 4 of 12 runs with a false link have a probability of 2 in 10,000."""
+    assert sum(setting.is_false(seed) for seed in range(RUNS)) <= 4
+
+
+@pytest.mark.parametrize("task", graphs.TASKS, ids=[task.name for task in graphs.TASKS])
+def test_the_exact_graph_is_learned(task: graphs.Task) -> None:
+    assert sum(task.is_exact(2000, seed) for seed in range(4)) >= 3
+
+
+def test_the_paper_s_threshold_does_worse() -> None:
+    """Fair coins at the paper's threshold: every run learns something."""
+    from xordal import EntropyDecrement, learn
+
+    tables = [false_sets.coins(6, 300, np.random.default_rng(seed)) for seed in range(5)]
+    assert all(learn(table, criterion=EntropyDecrement(0.004)).links for table in tables)
+
+
+KNOWN = [known for known in real.KNOWN if known.groups]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("known", KNOWN, ids=[known.name for known in KNOWN])
+def test_real_tables_show_what_is_known(known: real.Known) -> None:
+    folder = os.environ.get("XORDAL_DATA")
+    if folder is None or not (Path(folder) / known.path).exists():
+        pytest.skip("XORDAL_DATA names no folder of real data sets")
+    learned = known.learned(Path(folder))
+    cliques = {frozenset(clique) for clique in real.cliques(learned)}
+    assert {frozenset(group) for group in known.groups} <= cliques
+    hidden = {frozenset(learned.names(group.variables)) for group in learned.submodels or ()}
+    assert {frozenset(group) for group in known.groups} <= hidden
+    if "CAS" not in known.name and "calendar" not in known.name:
+        assert len(cliques) == len(known.groups)
+
+
+def test_the_search_needs_hardly_more_rows_than_an_oracle() -> None:
+    """At a number of rows that gives the oracle 90 %, a third more gives the search as much."""
+    task = next(task for task in power.TASKS if task.name.startswith("parity of 4, 5 %"))
+    level = log(power.ALPHA / comb(12, 4))
+    n_rows, seeds = 45, range(12)
+    oracle = sum(power.true_log_p(task, n_rows, seed) <= level for seed in seeds)
+    search = sum(task.is_exact(round(1.3 * n_rows), seed) for seed in seeds)
+    assert search >= oracle
+
+
+def test_curves_and_intervals() -> None:
+    curve = power.Curve((10, 20, 40, 80), (0.0, 0.6, 0.5, 1.0))
+    assert curve.reaches(0.55) == pytest.approx(20)
+    assert 40 < curve.reaches() < 80
+    assert interval(10, 200) == pytest.approx((0.0242, 0.0900), abs=1e-4)

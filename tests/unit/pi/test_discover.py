@@ -1,0 +1,130 @@
+"""Hidden groups in samples: which are found, with what certainty, and in what words."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xordal import BIC, CategoricalTable, EntropyDecrement, Learned, Significance, learn
+from xordal.counting.oracle import CellCounts
+from xordal.formats.json import to_json
+from xordal.formats.text import network_lines
+from xordal.pi.rules import find_rule
+from xordal.pi.zoo import build, conditional_pi, music_box, parity
+from xordal.statistics.bounds import information_bound
+from xordal.types import Rule, Submodel
+
+
+def named(learned: Learned) -> dict[frozenset[str], Submodel]:
+    assert learned.submodels is not None
+    return {frozenset(learned.names(group.variables)): group for group in learned.submodels}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_submodels_of_a_sample_are_those_of_the_model(seed: int) -> None:
+    model = music_box()
+    truth = model.truth()
+    learned = learn(model.joint.sample_table(5000, seed=seed))
+    assert learned.submodels is not None
+    told = {(group.variables, group.partition, group.kind) for group in learned.submodels}
+    assert told == {(group.variables, group.partition, group.kind) for group in truth.submodels}
+    assert learned.colored_links == truth.colored_links
+    for group in learned.submodels:
+        assert group.log_p_value is not None and group.log_p_value < log(0.05)
+        assert group.pairwise_bound is not None and 0 < group.pairwise_bound < 0.01
+
+
+def test_a_conditional_submodel_is_found_in_rows() -> None:
+    learned = learn(conditional_pi().joint.sample_table(20_000, seed=1))
+    groups = [group for group in learned.submodels or () if group.kind == "conditional"]
+    assert [learned.names(group.variables) for group in groups] == [("x", "y", "z")]
+    assert [learned.names(group.context) for group in groups] == [("c",)]
+    assert groups[0].rule is None
+    assert learned.colored_links == ()
+
+
+@pytest.mark.parametrize("criterion", [EntropyDecrement(0.004), BIC(), Significance(0.001)])
+def test_every_criterion_says_what_is_hidden(criterion: EntropyDecrement | BIC | Significance) -> None:
+    learned = learn(parity(variables=3).joint.sample_table(2000, seed=0), criterion=criterion)
+    group = named(learned)[frozenset({"x1", "x2", "y"})]
+    assert group.kind == "full"
+    assert (group.log_p_value is None) == (not isinstance(criterion, Significance))
+    assert group.rule is not None and group.rule.kind == "parity" and group.rule.holds > 0.9
+
+
+def test_a_biased_input_leaves_the_group_full_and_says_what_its_parts_share() -> None:
+    """The parity of four bits is as biased as the fifth, which is something, but next to nothing."""
+    generator = np.random.default_rng(0)
+    bits = generator.random((4, 8000)) < np.array([0.5, 0.5, 0.5, 0.6])[:, None]
+    columns = {f"b{place}": bit.tolist() for place, bit in enumerate(bits)}
+    table = CategoricalTable.from_columns(columns | {"even": (bits.sum(axis=0) % 2 == 0).tolist()})
+    learned = learn(table, max_variables=5)
+    group = named(learned)[frozenset(table.names)]
+    assert group.kind == "full"
+    assert group.parts_share == pytest.approx(log(2) + 0.6 * log(0.6) + 0.4 * log(0.4), abs=0.01)
+    told = "\n".join(network_lines(learned))
+    assert "any 4 of them look independent" in told
+    assert "together: an odd number of them is True, in 100.0 % of rows (50.0 % by chance)" in told
+
+
+def test_noise_in_a_clique_is_no_group() -> None:
+    learned = learn(music_box().joint.sample_table(400, seed=3))
+    assert learned.submodels is not None
+    for group in learned.submodels:
+        assert group.log_p_value is not None and group.log_p_value < log(0.05)
+
+
+def cells_of(function: np.ndarray, counts: int = 10) -> CellCounts:
+    return CellCounts(function.astype(np.int64), np.full(len(function), counts, dtype=np.int64))
+
+
+def test_sums_modulo_the_levels_with_signs() -> None:
+    grid = np.indices((5, 5)).reshape(2, -1).T
+    z = (grid[:, 0] - grid[:, 1] + 3) % 5
+    rule = find_rule(cells_of(np.column_stack([grid, z])), (0, 1, 2), [tuple(range(5))] * 3)
+    assert rule == Rule("sum", 1.0, pytest.approx(0.2), 5, 2, (1, -1, -1))  # type: ignore[arg-type]
+
+
+def test_a_function_is_named_where_cells_hold_enough_rows() -> None:
+    rows = np.array([(a, b, int(a > 0 and b > 0)) for a in (0, 1, 2) for b in (0, 1)])
+    levels = [(0, 1, 2), (0, 1), (0, 1)]
+    rule = find_rule(cells_of(rows), (4, 7, 9), levels)
+    assert rule is not None
+    assert rule == Rule("function", 1.0, pytest.approx(2 / 3), target=9)  # type: ignore[arg-type]
+    assert find_rule(cells_of(rows, counts=1), (4, 7, 9), levels) is None
+
+
+def test_independent_variables_follow_no_rule() -> None:
+    grid = np.indices((2, 2, 2)).reshape(3, -1).T
+    assert find_rule(cells_of(grid), (0, 1, 2), [(0, 1)] * 3) is None
+
+
+def test_json_tells_p_values_bounds_and_rules() -> None:
+    told = to_json(learn(build("modulus", {"noise": "1/20"}).joint.sample_table(2000, seed=0)))
+    groups: Any = told["submodels"]
+    (group,) = groups
+    assert group["p_value"] == 0.0 and group["log_p_value"] < -700
+    assert 0 < group["pairwise_bound"] < 0.02
+    assert group["rule"]["kind"] == "sum"
+    assert group["rule"]["holds"] == pytest.approx(0.95, abs=0.02)
+    assert sorted(map(abs, group["rule"]["factors"])) == [1, 1, 1]
+
+
+def test_the_bound_covers_the_truth_at_its_confidence() -> None:
+    """Two bits that agree in 53 % of rows: the bound is above what they share in about 95 % of samples."""
+    agree = 0.53
+    truth = log(2) + agree * log(agree) + (1 - agree) * log(1 - agree)
+    generator = np.random.default_rng(5)
+    covered = 0
+    for _ in range(400):
+        x = generator.random(1000) < 0.5
+        y = x ^ (generator.random(1000) > agree)
+        counts = np.bincount(2 * x + y, minlength=4).reshape(2, 2)
+        shares = counts / 1000
+        independent = np.outer(shares.sum(axis=1), shares.sum(axis=0))
+        observed = float((shares * np.log(shares / independent)).sum())
+        covered += information_bound(observed, 1, 1000) >= truth
+    assert covered / 400 > 0.92

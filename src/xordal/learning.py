@@ -30,6 +30,7 @@ from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Watch
 from xordal.search.problem import Problem
+from xordal.search.prune import Pruner
 from xordal.search.scans import Scans
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Sample
@@ -56,7 +57,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     max_links: int | None = None,
     max_variables: int | None = None,
     criterion: Criterion | None = None,
-    schedule: ScheduleName = "printed",
+    schedule: ScheduleName | None = None,
+    prune: bool | None = None,
     engine: EngineName = "fast",
     constraints: Constraints | None = None,
     limits: Limits | None = None,
@@ -82,6 +84,9 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     schedule
         ``"printed"`` (the paper's pseudo-code), ``"as_run"`` (the run behind its tables), ``"straightforward"``
         (no backtracking) or ``"single"`` (single links only).
+    prune
+        Whether to take out links that later ones have made idle, in turn with the search; by default where
+        neither the paper's criterion nor one of its schedules is named.
     engine
         ``"fast"``, or ``"reference"``: the paper line by line, slow, the specification of the other.
     constraints
@@ -110,7 +115,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     >>> [learned.names(link) for link in learned.links]
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
-    plan = _Plan.of(max_links, max_variables, criterion, schedule, engine, constraints, limits)
+    plan = _Plan.of(max_links, max_variables, criterion, schedule, prune, engine, constraints, limits)
     known = _Known.of(source, plan, notice)
     ruled = rules(known.variables, plan.constraints, plan.limits)
     started = perf_counter()
@@ -123,7 +128,13 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         with _journal(checkpoint, source, plan) as journal:
             problem = known.problem(plan, ruled, journal)
             search = Search(
-                problem, plan.schedule, watch=watch, journal=journal, on_entry=on_entry, on_progress=on_progress
+                problem,
+                plan.schedule,
+                pruner=Pruner(problem, known.largest(plan)) if plan.prune else None,
+                watch=watch,
+                journal=journal,
+                on_entry=on_entry,
+                on_progress=on_progress,
             )
             try:
                 run = search.run()
@@ -175,7 +186,11 @@ class _Known:
     def sample(self, plan: _Plan) -> Sample:
         """Return what the criterion may know."""
         k = plan.schedule.max_links
-        return Sample(self.n_levels, self.n_rows, self.counter, k, plan.max_variables or k + 1)
+        return Sample(self.n_levels, self.n_rows, self.counter, k, self.largest(plan))
+
+    def largest(self, plan: _Plan) -> int:
+        """Return the largest variable set that the search completes."""
+        return plan.max_variables or plan.schedule.max_links + 1
 
 
 def fit_network(
@@ -197,6 +212,7 @@ class _Plan:
     schedule: Schedule
     max_variables: int | None
     criterion: Criterion
+    prune: bool
     engine: EngineName
     constraints: Constraints
     limits: Limits
@@ -207,7 +223,8 @@ class _Plan:
         max_links: int | None,
         max_variables: int | None,
         criterion: Criterion | None,
-        schedule: ScheduleName,
+        schedule: ScheduleName | None,
+        prune: bool | None,
         engine: EngineName,
         constraints: Constraints | None,
         limits: Limits | None,
@@ -229,12 +246,18 @@ class _Plan:
             raise SettingsError(f"max_variables must be at least 2, not {max_variables}.")
         if engine not in get_args(EngineName):
             raise SettingsError(f"Unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
+        if prune is not None and not isinstance(prune, bool):
+            raise SettingsError(f"prune must be True, False or None, not {prune!r}.")
+        if prune and engine == "reference":
+            raise SettingsError("The reference engine only adds links; it knows no pruning.")
         if max_links is None:
             max_links = 3 if max_variables is None else comb(max_variables, 2)
+        is_paper = schedule is not None or isinstance(criterion, EntropyDecrement) or engine == "reference"
         return cls(
-            Schedule(schedule, max_links),
+            Schedule(schedule or "printed", max_links),
             max_variables,
             criterion or (EntropyDecrement() if engine == "reference" else Significance()),
+            not is_paper if prune is None else prune,
             engine,
             constraints or Constraints(),
             limits or Limits(),
@@ -248,6 +271,7 @@ class _Plan:
             "max_links": self.schedule.max_links,
             **bound,
             "schedule": self.schedule.name,
+            "prune": self.prune,
             "engine": self.engine,
             **{name: value for name, value in asdict(self.constraints).items() if value},
             **{name: value for name, value in asdict(self.limits).items() if value is not None},

@@ -7,20 +7,22 @@ reference's.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from math import comb
 
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle
 from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.data.table import CategoricalTable
-from xordal.graph.chordal import ChordalGraph
+from xordal.graph.chordal import ChordalGraph, is_chordal, linked
+from xordal.graph.signed_sets import signed_sets
 from xordal.search.candidates import Candidate, addition, candidate
 from xordal.search.constraints import FREE, Rules
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.scans import Scans
 from xordal.search.schedule import Position, Schedule
-from xordal.statistics.criterion import Criterion, Sample
-from xordal.types import SearchRun, TraceEntry, VarSet, members
+from xordal.statistics.criterion import Criterion, Evidence, Sample
+from xordal.types import Link, LinkSet, SearchRun, TraceEntry, VarSet, members, varset
 
 
 def plain_search(
@@ -30,6 +32,7 @@ def plain_search(
     *,
     max_variables: int | None = None,
     rules: Rules = FREE,
+    prune: bool = False,
 ) -> SearchRun:
     """Carry a schedule out, testing everything in every pass."""
     counter = NumpyCounter(table)
@@ -45,33 +48,119 @@ def plain_search(
         max_variables,
         rules,
     )
-    graph = ChordalGraph.empty(table.n_variables)
-    trace: list[TraceEntry] = []
-    graphs_tested = n_scored = 0
+    run = _Run(problem, schedule, prune, max_variables or k + 1)
+    run.carry_out()
+    return SearchRun(tuple(run.trace), run.graphs_tested, run.n_scored, run.n_scored)
 
-    def add(i: int, best: Judged) -> ChordalGraph:
-        e = best.evidence
-        entry = TraceEntry("add", i, e.links, e.gain, e.dof, graphs_tested, e.fill_in, best.verdict.log_p_value)
-        trace.append(entry)
-        return graph.add(e.links)
 
-    if rules.required:
-        start = addition(graph, tuple(sorted((*rules.required, *rules.fill_in))), rules.fill_in)
-        assert start is not None
-        graph = add(0, judge(problem, [start])[0])
-    position: Position | None = schedule.start
-    while position is not None and position.i <= max(1, graph.n_missing):
+class _Run:
+    """A search in progress."""
+
+    def __init__(self, problem: Problem, schedule: Schedule, prune: bool, largest: int) -> None:
+        self.problem = problem
+        self.schedule = schedule
+        self.prune = prune
+        self.largest = largest
+        self.graph = ChordalGraph.empty(len(problem.n_levels))
+        self.trace: list[TraceEntry] = []
+        self.graphs_tested = self.n_scored = 0
+
+    def carry_out(self) -> None:
+        rules = self.problem.rules
+        if rules.required:
+            start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))), rules.fill_in)
+            assert start is not None
+            self.add(0, judge(self.problem, [start])[0])
+        self.forward()
+        seen: list[LinkSet] = []
+        while self.prune and self.graph.links not in seen:
+            seen.append(self.graph.links)
+            if self.backward():
+                self.forward()
+
+    def forward(self) -> None:
+        position: Position | None = self.schedule.start
+        while position is not None and position.i <= max(1, self.graph.n_missing):
+            modified = False
+            while True:
+                scored = judge(self.problem, list(legal(self.problem, self.graph, position.i)))
+                self.n_scored += len(scored)
+                self.graphs_tested += comb(self.graph.n_missing, position.i)
+                best = first_of_best(self.problem, scored)
+                if best is None:
+                    break
+                self.add(position.i, best)
+                modified = True
+            position = self.schedule.after(position, modified)
+
+    def add(self, i: int, best: Judged) -> None:
+        e, n_tested = best.evidence, self.graphs_tested
+        entry = TraceEntry("add", i, e.links, e.gain, e.dof, n_tested, e.fill_in, best.verdict.log_p_value)
+        self.trace.append(entry)
+        self.graph = self.graph.add(e.links)
+
+    def backward(self) -> bool:
+        """Take out one link after the other, every link of every graph tested anew."""
         modified = False
-        while True:
-            scored = judge(problem, list(legal(problem, graph, position.i)))
-            n_scored += len(scored)
-            graphs_tested += comb(graph.n_missing, position.i)
-            best = first_of_best(problem, scored)
-            if best is None:
-                break
-            graph, modified = add(position.i, best), True
-        position = schedule.after(position, modified)
-    return SearchRun(tuple(trace), graphs_tested, n_scored, n_scored)
+        while (found := self.idlest()) is not None:
+            evidence, log_p = found
+            self.trace.append(
+                TraceEntry(
+                    "remove", 1, evidence.links, -evidence.gain, -evidence.dof, self.graphs_tested, (), log_p
+                )
+            )
+            self.graph = self.graph.without(evidence.links)
+            modified = True
+        return modified
+
+    def idlest(self) -> tuple[Evidence, float | None] | None:
+        rules, judging = self.problem.rules, self.problem.judge
+        idle: list[tuple[float, Evidence, float | None]] = []
+        for link in set(self.graph.links) - {*rules.required, *rules.fill_in}:
+            masks = linked([0] * self.graph.n_vertices, [other for other in self.graph.links if other != link])
+            if not is_chordal(masks):
+                continue
+            before, after = signed_sets(self.graph), signed_sets(ChordalGraph.of(masks))
+            lost = {s: before.get(s, 0) - after.get(s, 0) for s in before | after}
+            (found,) = judge(
+                self.problem, [Candidate(varset(link), (link,), {s: c for s, c in lost.items() if c})]
+            )
+            if judging.depends([found.evidence], 1)[0] or self.is_needed(link):
+                continue
+            log_ps = judging.log_p_values([found.evidence])
+            strength = found.verdict.rank if log_ps is None else -log_ps[0]
+            idle.append((strength, found.evidence, None if log_ps is None else log_ps[0]))
+        if not idle:
+            return None
+        lowest = min(strength for strength, _, _ in idle)
+        tied = [item for item in idle if item[0] <= lowest + judging.tolerance(lowest)]
+        _, evidence, log_p = min(tied, key=lambda item: item[1].links)
+        return evidence, log_p
+
+    def is_needed(self, link: Link) -> bool:
+        """By the letter: a set of pairwise linked variables, the link in it, with a pair hidden from view."""
+        everything = range(self.graph.n_vertices)
+        for size in range(3, self.largest + 1):
+            for group in combinations(everything, size):
+                is_clique = all(self.graph.neighbours[u] >> v & 1 for u, v in combinations(group, 2))
+                if set(link) <= set(group) and is_clique:
+                    for pair in combinations(group, 2):
+                        rest = VarSet(varset(group) & ~varset(pair))
+                        shown, alone = self.given(pair, rest), self.given(pair, VarSet(0))
+                        judging = self.problem.judge
+                        if judging.depends([shown])[0] and not judging.depends([alone], 1)[0]:
+                            return True
+        return False
+
+    def given(self, pair: Link, rest: VarSet) -> Evidence:
+        x, y = (varset([v]) for v in pair)
+        terms = {
+            VarSet(rest | x | y): 1,
+            VarSet(rest | x): -1,
+            VarSet(rest | y): -1,
+            **({rest: 1} if rest else {}),
+        }
+        return judge(self.problem, [Candidate(varset(pair), (pair,), terms)])[0].evidence
 
 
 def legal(problem: Problem, graph: ChordalGraph, i: int) -> Iterator[Candidate]:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from tests.oracle.plain import plain_search
 from tests.strategies import tables
 from xordal import BIC, EBIC, BDeu, CategoricalTable, EntropyDecrement, Significance, learn
+from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict
-from xordal.types import Learned, ScheduleName, links_after
+from xordal.types import Learned, ScheduleName, Trace, links_after
 
 SCHEDULES: list[ScheduleName] = ["printed", "as_run", "straightforward", "single"]
 XOR = [(a, b, a ^ b, 0) for a in (0, 1) for b in (0, 1)]
@@ -160,19 +161,25 @@ criteria = st.one_of(
 
 
 def compare_with_plain(
-    table: CategoricalTable, schedule: Schedule, criterion: Criterion, max_variables: int | None
-) -> None:
+    table: CategoricalTable,
+    schedule: Schedule,
+    criterion: Criterion,
+    max_variables: int | None,
+    prune: bool = False,
+) -> Trace:
     fast = learn(
         table,
         max_links=schedule.max_links if max_variables is None else None,
         max_variables=max_variables,
         criterion=criterion,
         schedule=schedule.name,
+        prune=prune,
     )
-    plain = plain_search(table, schedule, criterion, max_variables=max_variables)
+    plain = plain_search(table, schedule, criterion, max_variables=max_variables, prune=prune)
     assert fast.trace == plain.trace
     assert fast.run.graphs_tested == plain.graphs_tested
     assert fast.run.candidates_scored <= plain.candidates_scored
+    return fast.trace
 
 
 @settings(max_examples=200)
@@ -181,6 +188,26 @@ def test_same_trace_as_testing_everything_in_each_pass(
     table: CategoricalTable, k: int, criterion: Criterion, schedule: ScheduleName
 ) -> None:
     compare_with_plain(table, Schedule(schedule, k), criterion, None)
+
+
+@settings(max_examples=150)
+@given(tables(max_variables=6), st.integers(1, 4), criteria)
+def test_same_trace_forward_and_backward(table: CategoricalTable, k: int, criterion: Criterion) -> None:
+    compare_with_plain(table, Schedule("printed", k), criterion, None, prune=True)
+
+
+def test_links_that_became_idle_are_taken_out() -> None:
+    """Taking out is part of the trace, for scores and for tests."""
+    for criterion in (BIC(), Significance(0.3)):
+        table = planted(9, 400, seed=4)
+        trace = compare_with_plain(table, Schedule("printed", 3), criterion, None, prune=True)
+        removed = [entry for entry in trace if entry.action == "remove"]
+        assert removed
+        assert all(entry.gain < 0 and entry.dof < 0 and len(entry.links) == 1 for entry in removed)
+        assert not set(links_after(trace)) & {link for entry in removed for link in entry.links}
+        assert learn(table, criterion=criterion, prune=False).links != links_after(trace)
+        every = passes(trace, Schedule("printed", 3), table.n_variables)
+        assert sum(one.steps for one in every) == learn(table, criterion=criterion).run.graphs_tested
 
 
 @pytest.mark.slow

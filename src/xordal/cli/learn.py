@@ -49,12 +49,21 @@ def learn(  # noqa: PLR0913 - one parameter per option
     bic: criteria.Bic = False,
     ebic: criteria.Ebic = False,
     schedule: Annotated[
-        ScheduleChoice,
+        ScheduleChoice | None,
         typer.Option(
+            show_default="printed",
             help="printed: the paper's pseudo-code; as_run: the run behind its tables; straightforward: no "
-            "backtracking; single: single links only, as common learners do."
+            "backtracking; single: single links only, as common learners do.",
         ),
-    ] = ScheduleChoice.printed,
+    ] = None,
+    prune: Annotated[
+        bool | None,
+        typer.Option(
+            "--prune/--no-prune",
+            help="Take out links that later ones have made idle.",
+            show_default="unless --delta-h or --schedule is given",
+        ),
+    ] = None,
     engine: Annotated[
         EngineChoice, typer.Option(help="fast, or reference: the paper line by line, slow.")
     ] = EngineChoice.fast,
@@ -146,7 +155,8 @@ def learn(  # noqa: PLR0913 - one parameter per option
         "max_links": max_links,
         "max_variables": max_variables,
         "criterion": criterion,
-        "schedule": schedule.value,
+        "schedule": None if schedule is None else schedule.value,
+        "prune": prune,
         "engine": engine.value,
     }
     with screen.watching(quiet) as (console, tell), stopping.terminable() as signals:

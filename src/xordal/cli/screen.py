@@ -111,7 +111,8 @@ class TraceTable:
         from xordal.formats.text import links_text
 
         numbers = [column.cell(self._steps, entry) for column in self._columns]
-        self._print(numbers, links_text(self._variables, entry.links))
+        is_out = entry.action == "remove"
+        self._print(numbers, links_text(self._variables, entry.links) + (" taken out" if is_out else ""))
 
     def _print(self, numbers: list[str], links: str, style: str = "") -> None:
         widths = [max(column.width, len(column.heading)) for column in self._columns]

@@ -199,6 +199,14 @@ class ChordalGraph:
                     components[v] = joined
         return ChordalGraph(tuple(map(VarSet, linked(self.neighbours, links))), tuple(components))
 
+    def without(self, links: LinkSet) -> ChordalGraph:
+        """Return the graph with some links taken away; ValueError if it would not be chordal."""
+        masks: list[int] = list(self.neighbours)
+        for u, v in links:
+            masks[u] &= ~(1 << v)
+            masks[v] &= ~(1 << u)
+        return ChordalGraph.of(masks)
+
 
 def _pairs_apart(neighbours: Sequence[int], variables: int) -> Iterator[Link]:
     for u in members(variables):

@@ -24,7 +24,6 @@ from xordal.types import LinkSet, TraceEntry
 
 _VERSION = 1
 _BEGINNING = b'{"xordal": "checkpoint"'
-_MOST_SETS = 200_000  # a range that found more is scanned again rather than written down
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +94,15 @@ class Journal:
 
     def scanned(self, order: int, block: ScanBlock) -> None:
         """Write down one finished range of a scan."""
-        if len(block.sets) <= _MOST_SETS:
-            self._write(
-                {
-                    "scan": order,
-                    "firsts": list(block.firsts),
-                    "sets": block.sets.tolist(),
-                    "shared": block.shared.tolist(),
-                    "n_scanned": block.n_scanned,
-                }
-            )
+        self._write(
+            {
+                "scan": order,
+                "firsts": list(block.firsts),
+                "sets": block.sets.tolist(),
+                "shared": block.shared.tolist(),
+                "n_scanned": block.n_scanned,
+            }
+        )
 
     def _lock(self) -> None:
         """Keep a second run from writing into the same file; where nobody can lock, trust the user."""

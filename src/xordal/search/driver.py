@@ -1,4 +1,4 @@
-"""The search: schedule x lookahead -> trace (Algorithm ML with the function lookahead).
+"""The search: schedule x lookahead -> trace (Algorithm ML with the function lookahead), forward and backward.
 
 ``graphs_tested`` is arithmetic: a pass of ``lookahead(i)`` tests every set of i missing links in the paper, so
 it counts C(missing, i), whatever this engine looked at. Links that are required come first, as one entry of
@@ -22,8 +22,9 @@ from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.lookahead import Lookahead
 from xordal.search.parts import Catalogue
 from xordal.search.problem import Judged, Problem, judge
+from xordal.search.prune import Pruner, removable
 from xordal.search.schedule import Position, Schedule
-from xordal.types import SearchRun, StoppedBy, TraceEntry
+from xordal.types import LinkSet, SearchRun, StoppedBy, TraceEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Search:
         Who counts, who decides, and how far to look.
     schedule
         Which lookahead comes next.
+    pruner
+        Finds idle links to take out when the schedule has come to its end; then it starts again.
     watch
         Ends the search at its limits.
     journal
@@ -60,6 +63,7 @@ class Search:
         problem: Problem,
         schedule: Schedule,
         *,
+        pruner: Pruner | None = None,
         watch: Watch | None = None,
         journal: Journal | None = None,
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
@@ -69,13 +73,14 @@ class Search:
         self._catalogue = Catalogue(ChordalGraph.empty(len(problem.n_levels)), problem.rules)
         self._lookaheads: dict[int, Lookahead] = {}
         self._schedule = schedule
+        self._pruner = pruner
         self._watch = watch or Watch(Limits())
         self._journal = journal
         self._known = deque(journal.entries if journal else ())
         self._on_entry = on_entry
         self._on_progress = on_progress
         self._trace: list[TraceEntry] = []
-        self._graphs_tested = self._sets_scanned = 0
+        self._graphs_tested = self._sets_scanned = self._scored_before = 0
         self._stopped_by: StoppedBy | None = "interruption"
 
     @property
@@ -85,13 +90,14 @@ class Search:
 
     def run(self) -> SearchRun:
         """Carry the schedule out to its end, or to a limit."""
-        position: Position | None = self._schedule.start
         try:
             self._add_required()
-            # With fewer missing links than the lookahead there is no link set to test, at this stage or later.
-            while position is not None and position.i <= max(1, self.graph.n_missing):
-                modified = self._lookahead(position.i)
-                position = self._schedule.after(position, modified)
+            self._forward()
+            seen: set[LinkSet] = set()
+            while self._pruner is not None and self.graph.links not in seen:
+                seen.add(self.graph.links)  # a graph that comes back would come back for ever
+                if self._backward(self._pruner):
+                    self._forward()
         except Stopped as stopped:
             self._stopped_by = stopped.by
             return self.so_far()
@@ -105,10 +111,36 @@ class Search:
         return SearchRun(
             tuple(self._trace),
             self._graphs_tested,
-            sum(lookahead.candidates_scored for lookahead in self._lookaheads.values()),
+            self._scored_before + sum(one.candidates_scored for one in self._lookaheads.values()),
             self._sets_scanned,
             self._stopped_by,
         )
+
+    def _forward(self) -> None:
+        """Carry the schedule out from its start."""
+        position: Position | None = self._schedule.start
+        # With fewer missing links than the lookahead there is no link set to test, at this stage or later.
+        while position is not None and position.i <= max(1, self.graph.n_missing):
+            modified = self._lookahead(position.i)
+            position = self._schedule.after(position, modified)
+
+    def _backward(self, pruner: Pruner) -> bool:
+        """Take idle links out, one at a time; return whether any was."""
+        modified = False
+        while entry := self._next_removal(pruner):
+            self._learn(entry)
+            modified = True
+        return modified
+
+    def _next_removal(self, pruner: Pruner) -> TraceEntry | None:
+        if self._known:
+            return self._known[0] if self._known[0].action == "remove" else None
+        self._watch.check()
+        idle = pruner.idlest(self.graph)
+        if idle is None:
+            return None
+        e = idle.evidence
+        return TraceEntry("remove", 1, e.links, -e.gain, -e.dof, self._graphs_tested, (), idle.log_p_value)
 
     def _lookahead(self, i: int) -> bool:
         """Repeat passes of i links until one learns nothing (function lookahead, lines 1-12)."""
@@ -123,7 +155,8 @@ class Search:
         best = None if self._known else self._best(i)
         self._graphs_tested += comb(self.graph.n_missing, i)
         if self._known:
-            return self._known[0] if self._known[0].lookahead == i else None
+            entry = self._known[0]
+            return entry if (entry.action, entry.lookahead) == ("add", i) else None
         return None if best is None else self._entry(i, best)
 
     def _best(self, i: int) -> Judged | None:
@@ -160,18 +193,32 @@ class Search:
                 raise _unfit(known)
         elif self._journal is not None:
             self._journal.entry(entry)
-        graph = self.graph.extended(entry.links)
-        self._catalogue.change(graph, disturbed(graph.neighbours, entry.links))
+        if entry.action == "add":
+            graph = self.graph.extended(entry.links)
+            self._catalogue.change(graph, disturbed(graph.neighbours, entry.links))
+        else:
+            around = disturbed(self.graph.neighbours, entry.links)
+            self._catalogue.change(self.graph.without(entry.links), around)
+            self._forget()
         self._trace.append(entry)
         self._on_entry(entry)
 
+    def _forget(self) -> None:
+        """Begin anew with what lookaheads remember: candidates they had passed over may be back."""
+        self._scored_before += sum(lookahead.candidates_scored for lookahead in self._lookaheads.values())
+        self._lookaheads.clear()
+
     def _fits(self, entry: TraceEntry) -> bool:
-        """Whether an entry of an earlier run can have come here: new links, and the graph stays chordal."""
-        return (
-            entry.graphs_tested == self._graphs_tested
-            and all(v < self.graph.n_vertices and not self.graph.neighbours[u] >> v & 1 for u, v in entry.links)
-            and additions(self.graph, entry.links) is not None
-        )
+        """Whether an entry of an earlier run can have come here: the graph stays chordal."""
+        if entry.graphs_tested != self._graphs_tested or any(
+            v >= self.graph.n_vertices for _, v in entry.links
+        ):
+            return False
+        if entry.action == "remove":
+            able = {link for link, _ in removable(self.graph)}
+            return len(entry.links) == 1 and entry.links[0] in able
+        is_new = all(not self.graph.neighbours[u] >> v & 1 for u, v in entry.links)
+        return is_new and additions(self.graph, entry.links) is not None
 
 
 def _unfit(entry: TraceEntry) -> DataError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import comb
 
 from xordal.search.schedule import Position, Schedule
-from xordal.types import Pass, Trace
+from xordal.types import Pass, Trace, TraceEntry
 
 
 def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ...]:
@@ -27,14 +27,25 @@ def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ..
     missing = comb(n_variables, 2) - sum(len(entry.links) for entry in required)
     waiting = list(trace)[len(required) :]
     done: list[Pass] = []
+    is_first = True
+    while is_first or (waiting and waiting[0].action == "remove"):
+        while waiting and waiting[0].action == "remove":  # then the schedule starts again
+            missing += len(waiting.pop(0).links)
+        missing = _forward(waiting, schedule, missing, done)
+        is_first = False
+    return tuple(done)
+
+
+def _forward(waiting: list[TraceEntry], schedule: Schedule, missing: int, done: list[Pass]) -> int:
+    """Take the entries of one run of the schedule; return how many links are missing after it."""
     position: Position | None = schedule.start
     while position is not None:
         modified = False
-        while waiting and waiting[0].lookahead == position.i:
+        while waiting and (waiting[0].action, waiting[0].lookahead) == ("add", position.i):
             entry = waiting.pop(0)
             done.append(Pass(position.j, position.i, comb(missing, position.i), entry.links))
-            missing -= len(entry.links) if entry.action == "add" else -len(entry.links)
+            missing -= len(entry.links)
             modified = True
         done.append(Pass(position.j, position.i, comb(missing, position.i), None))
         position = schedule.after(position, modified)
-    return tuple(done)
+    return missing

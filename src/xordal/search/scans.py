@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xordal.counting.oracle import Bar, ScanBlock, Scanner
 
+_MOST_KEPT = 200_000  # sets of a block; one that found more is scanned again rather than kept
+
 
 class Scans:
     """Scans that may have been begun before.
@@ -31,10 +33,12 @@ class Scans:
         self._on_done = on_done
 
     def blocks(self, order: int, at_least: Bar) -> Iterator[ScanBlock]:
-        """Yield all blocks of one order, those that are known first."""
-        known = self._known.get(order, [])
-        yield from known
+        """Yield all blocks of one order, those that are known first; they are known from then on."""
+        known = self._known.setdefault(order, [])
+        yield from list(known)
         done = {first for block in known for first in block.firsts}
         for block in self.scanner.scan(order, at_least, done=done):
-            self._on_done(order, block)
+            if len(block.sets) <= _MOST_KEPT:
+                self._on_done(order, block)
+                known.append(block)
             yield block

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.oracle.test_engines import planted
 from tests.strategies import tables
 from xordal import (
+    BIC,
     CategoricalTable,
     Checkpoint,
     Constraints,
@@ -71,6 +73,19 @@ def test_required_links_and_limits_resume(tmp_path: Path) -> None:
     stopped = learn(BOX, limits=Limits(memory_limit=1000), checkpoint=Checkpoint(path, resume=True))
     assert stopped.run.stopped_by == "memory limit"
     assert learn(BOX, checkpoint=Checkpoint(path, resume=True)).trace == learn(BOX).trace
+
+
+def test_links_taken_out_resume(tmp_path: Path) -> None:
+    """Cut off after each line, the removals among them."""
+    path = tmp_path / "run.jsonl"
+    table = planted(9, 400, seed=4)
+    whole = learn(table, criterion=BIC(), checkpoint=Checkpoint(path))
+    assert any(entry.action == "remove" for entry in whole.trace)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for n_lines in range(1, len(lines) + 1):
+        path.write_bytes(b"".join(lines[:n_lines]))
+        resumed = learn(table, criterion=BIC(), checkpoint=Checkpoint(path, resume=True))
+        assert resumed.trace == whole.trace
 
 
 def test_a_checkpoint_is_not_overwritten(tmp_path: Path) -> None:

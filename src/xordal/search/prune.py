@@ -1,0 +1,130 @@
+"""The backward phase: links that later ones have made idle are taken out again.
+
+A search that only adds returns an I-map, not a minimal one: with x - y - z true, x - z may come first and is
+idle once the others are there. A link xy may go when
+
+* the graph stays chordal: xy lies in exactly one maximal clique, that is, its common neighbours S are complete;
+* the data do not show that x and y depend on each other given S, in a single test of that;
+* no pseudo-independent group needs it: no set of variables of the clique, x and y among them, holds a pair that
+  looks independent and is shown to be dependent given the rest of the set.
+
+Of the links that may go, the one with the least to say for it goes first, equal ones in lexicographic order. A
+link that goes could not come back at once: what brings a link in is never weaker than what keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from xordal.graph.chain import Addition
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.signed_sets import change
+from xordal.search.candidates import Candidate
+from xordal.search.problem import Problem, judge
+from xordal.statistics.criterion import Evidence
+from xordal.types import EMPTY, Link, VarSet, members, varset
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What speaks for a link: evidence given its common neighbours, how strong it is, whether it is enough."""
+
+    evidence: Evidence
+    log_p_value: float | None
+    strength: float
+    is_shown: bool
+
+
+class Pruner:
+    """Finds idle links, remembering what it has tested.
+
+    Parameters
+    ----------
+    problem
+        Who counts and who decides; required links stay.
+    largest
+        Largest set of variables to look for groups in.
+    """
+
+    def __init__(self, problem: Problem, largest: int) -> None:
+        self._problem = problem
+        self._largest = largest
+        self._required = {*problem.rules.required, *problem.rules.fill_in}
+        self._tested: dict[tuple[Link, VarSet], Kept] = {}
+
+    def idlest(self, graph: ChordalGraph) -> Kept | None:
+        """Return the link that goes next, if one may go."""
+        able = [pair for pair in removable(graph) if pair[0] not in self._required]
+        self._test(able)
+        idle = [kept for pair in able if not (kept := self._tested[pair]).is_shown]
+        idle.sort(key=lambda kept: (kept.strength, kept.evidence.links))
+        for place, kept in enumerate(idle):
+            if not self._is_needed(graph, kept.evidence.links[0]):
+                return min(self._tied(graph, idle[place:]), key=lambda other: other.evidence.links)
+        return None
+
+    def _tied(self, graph: ChordalGraph, idle: list[Kept]) -> Iterator[Kept]:
+        """Yield the links that may go and are as weak as the first."""
+        most = idle[0].strength + self._problem.judge.tolerance(idle[0].strength)
+        for kept in idle:
+            if kept.strength > most:
+                return
+            if not self._is_needed(graph, kept.evidence.links[0]):
+                yield kept
+
+    def _test(self, pairs: list[tuple[Link, VarSet]]) -> None:
+        """Test links given their common neighbours, those that were not tested before."""
+        new = [pair for pair in pairs if pair not in self._tested]
+        if not new:
+            return
+        judged = judge(self._problem, [_bringing_back(*pair) for pair in new])
+        batch = [found.evidence for found in judged]
+        log_ps = self._problem.judge.log_p_values(batch)
+        shown = self._problem.judge.depends(batch, 1)
+        for place, (pair, found) in enumerate(zip(new, judged, strict=True)):
+            log_p = None if log_ps is None else log_ps[place]
+            strength = found.verdict.rank if log_p is None else -log_p
+            self._tested[pair] = Kept(found.evidence, log_p, strength, shown[place])
+
+    def _is_needed(self, graph: ChordalGraph, link: Link) -> bool:
+        """Whether a set of the clique, both ends in it, holds a pair that only the rest makes dependent."""
+        x, y = link
+        others = members(graph.neighbours[x] & graph.neighbours[y])
+        for size in range(1, min(len(others), self._largest - 2) + 1):
+            for rest in combinations(others, size):
+                if self._has_hidden_pair((x, y, *rest)):
+                    return True
+        return False
+
+    def _has_hidden_pair(self, variables: tuple[int, ...]) -> bool:
+        whole = varset(variables)
+        pairs = [(min(pair), max(pair)) for pair in combinations(variables, 2)]
+        given_rest = [(pair, VarSet(whole & ~varset(pair))) for pair in pairs]
+        alone = [(pair, EMPTY) for pair in pairs]
+        self._test([*given_rest, *alone])
+        shown = self._problem.judge.depends([self._tested[pair].evidence for pair in given_rest])
+        return any(
+            is_shown and not self._tested[pair].is_shown for is_shown, pair in zip(shown, alone, strict=True)
+        )
+
+
+def removable(graph: ChordalGraph) -> Iterator[tuple[Link, VarSet]]:
+    """Yield the links without which the graph stays chordal, and their common neighbours.
+
+    Examples
+    --------
+    >>> two_triangles = ChordalGraph.empty(4).add([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)])
+    >>> [link for link, _ in removable(two_triangles)]
+    [(0, 1), (0, 2), (1, 3), (2, 3)]
+    """
+    for x, y in graph.links:
+        common = VarSet(graph.neighbours[x] & graph.neighbours[y])
+        if all(not common & ~graph.neighbours[s] & ~(1 << s) for s in members(common)):
+            yield (x, y), common
+
+
+def _bringing_back(link: Link, separator: VarSet) -> Candidate:
+    """Return the candidate that adds a link behind a separator."""
+    return Candidate(varset(link), (link,), change([Addition(*link, separator)]))

@@ -176,8 +176,8 @@ def page(rounds: int, threads: list[int]) -> str:
         "*C* is `benchmarks/limit/limit.c`: the best algorithm we know, written for speed alone, compiled",
         "for the machine when measured; both find the same triples. The last column is against the same C",
         "without the bound that spares most logarithms. Medians, with quartiles, of runs that alternate.",
-        f"`python -m benchmarks.scan`, {rounds} rounds, {platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}.",
+        f"`python -m benchmarks.scan`, {rounds} rounds, {platform.machine()}, {os.cpu_count()} cores "
+        f"(load average {os.getloadavg()[0]:.1f} when it began), Python {platform.python_version()}.",
         "",
         "## Binary columns",
     ]

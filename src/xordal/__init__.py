@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from xordal.data.discretise import Bins
     from xordal.data.read import read_table
     from xordal.data.table import CategoricalTable
-    from xordal.errors import DataError, DataWarning, SettingsError, XordalError
+    from xordal.errors import (
+        DataError,
+        DataWarning,
+        ImpossibleEvidence,
+        ModelFileError,
+        SettingsError,
+        XordalError,
+    )
     from xordal.estimator import MultiLinkSearch
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.resampling import bootstrap
+    from xordal.scanning import ScanInterrupted, Scanned, scan
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.constraints import Constraints
     from xordal.search.limits import Limits
@@ -41,10 +49,14 @@ _HOME = {
     "DecomposableMarkovNetwork": "xordal.model.network",
     "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
+    "ImpossibleEvidence": "xordal.errors",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
     "Limits": "xordal.search.limits",
+    "ModelFileError": "xordal.errors",
     "MultiLinkSearch": "xordal.estimator",
+    "ScanInterrupted": "xordal.scanning",
+    "Scanned": "xordal.scanning",
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
     "Stability": "xordal.types",
@@ -54,6 +66,7 @@ _HOME = {
     "bootstrap": "xordal.resampling",
     "learn": "xordal.learning",
     "read_table": "xordal.data.read",
+    "scan": "xordal.scanning",
     "to_networkx": "xordal.formats.networkx",
 }
 
@@ -69,10 +82,14 @@ __all__ = [
     "DataWarning",
     "DecomposableMarkovNetwork",
     "EntropyDecrement",
+    "ImpossibleEvidence",
     "Interrupted",
     "Learned",
     "Limits",
+    "ModelFileError",
     "MultiLinkSearch",
+    "ScanInterrupted",
+    "Scanned",
     "SettingsError",
     "Significance",
     "Stability",
@@ -82,6 +99,7 @@ __all__ = [
     "bootstrap",
     "learn",
     "read_table",
+    "scan",
     "to_networkx",
 ]
 

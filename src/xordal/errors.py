@@ -14,6 +14,14 @@ class DataError(XordalError, ValueError):
     """A table that cannot be used as it is: names the file, column, row or value."""
 
 
+class ImpossibleEvidence(DataError):
+    """Evidence that has probability zero, so that nothing follows from it: names the smallest part that has."""
+
+
+class ModelFileError(DataError):
+    """A file that is no model file, or not a whole and sensible one: names the file and the place in it."""
+
+
 class DataWarning(UserWarning):
     """A table that can be used and probably should not be as it is: names the column and what to do."""
 

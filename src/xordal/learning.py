@@ -26,6 +26,7 @@ from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
 from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.constraints import FREE, Constraints, Rules, rules
+from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Watch
 from xordal.search.problem import Problem
@@ -37,7 +38,7 @@ from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_aft
 
 EngineName = Literal["fast", "reference"]
 
-_ONLY_STOP = {"time_limit", "memory_limit"}  # settings that change how far a search comes, not what it finds
+_NO_MATTER = {"time_limit", "memory_limit", "threads"}  # settings that do not change what a search finds
 _MOST_SETS = 1000  # sets looked at for submodels in one clique: all of nine variables, the small ones of more
 
 
@@ -62,6 +63,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     checkpoint: Checkpoint | None = None,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
+    notice: Callable[[str], None] = lambda line: None,
 ) -> Learned:
     """Learn a decomposable Markov network by multi-link lookahead search.
 
@@ -91,6 +93,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         A file to write each step down in, so that a search that is killed can go on where it was.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
+    notice
+        Called with a line of text when kernels are compiled, and before a long search with what it will cost.
 
     Raises
     ------
@@ -107,7 +111,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
     plan = _Plan.of(max_links, max_variables, criterion, schedule, engine, constraints, limits)
-    known = _Known.of(source)
+    known = _Known.of(source, plan, notice)
     ruled = rules(known.variables, plan.constraints, plan.limits)
     started = perf_counter()
     watch = Watch(plan.limits)
@@ -145,7 +149,7 @@ class _Known:
     counter: CellCounter | None
 
     @classmethod
-    def of(cls, source: CategoricalTable | Joint) -> _Known:
+    def of(cls, source: CategoricalTable | Joint, plan: _Plan, notice: Callable[[str], None]) -> _Known:
         if not isinstance(source, CategoricalTable | Joint):
             raise DataError(
                 f"learn() takes a table or a joint, not a {type(source).__name__}. "
@@ -155,8 +159,11 @@ class _Known:
             exact = source.oracle()
             scanner = PlainScanner(exact, source.n_levels)
             return cls(source.variables, source.levels, source.n_levels, None, exact, scanner, None)
-        counted = oracle_for(source)
+        sets = sets_to_scan(source.n_variables, plan.schedule.max_links, plan.max_variables)
+        counted = oracle_for(source, threads=plan.limits.threads, work=float(sum(sets.values())), notice=notice)
         cached = CachedOracle(counted)
+        if is_long(sets) and plan.engine == "fast":
+            notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
         return cls(source.names, source.levels, source.n_levels, source.n_rows, cached, counted, counted)
 
     def problem(self, plan: _Plan, ruled: Rules, journal: Journal | None) -> Problem:
@@ -179,7 +186,8 @@ def fit_network(
     ``prior_rows`` is the equivalent sample size of the smoothing (:mod:`xordal.model.parameters`).
     """
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
-    return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=prior_rows)
+    counter = NumpyCounter(table)
+    return estimate(graph, counter, table.names, table.levels, prior_rows=prior_rows, learned=learned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +264,7 @@ def _journal(
         raise SettingsError(f"checkpoint must be xordal.Checkpoint(path), not {checkpoint!r}.")
     if isinstance(source, Joint):
         raise SettingsError("A checkpoint is for searches in data; learning from an exact joint is quick.")
-    settings = {name: value for name, value in plan.to_json().items() if name not in _ONLY_STOP}
+    settings = {name: value for name, value in plan.to_json().items() if name not in _NO_MATTER}
     return Journal(checkpoint, {**source.identity(), **settings})
 
 

@@ -28,6 +28,8 @@ ScheduleName = Literal["printed", "as_run", "straightforward", "single"]
 StoppedBy = Literal["time limit", "memory limit", "interruption"]
 """What can end a search early."""
 
+RuleKind = Literal["parity", "sum", "function"]
+
 EMPTY = VarSet(0)
 
 
@@ -142,7 +144,7 @@ class Rule:
         commonest level.
     """
 
-    kind: Literal["parity", "sum", "function"]
+    kind: RuleKind
     holds: float
     by_chance: float
     modulus: int = 2

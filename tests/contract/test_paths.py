@@ -148,6 +148,9 @@ def test_packed_columns_unpack(table: CategoricalTable) -> None:
     packed = pack(table.codes, table.n_levels)
     assert unpack(packed).tolist() == table.codes.tolist()
     assert packed.n_rows == table.codes.shape[1]
+    repeats = np.arange(1, table.codes.shape[1] + 1)
+    repeated = unpack(pack(table.codes, table.n_levels, None, repeats))
+    assert repeated.tolist() == np.repeat(table.codes, repeats, axis=1).tolist()
     some = frozenset(v for v in range(table.n_variables) if v % 2)
     partly = unpack(pack(table.codes, table.n_levels, some))
     for v in range(table.n_variables):

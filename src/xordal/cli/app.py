@@ -16,8 +16,12 @@ import typer
 import xordal
 from xordal.cli.demo import demo
 from xordal.cli.generate import generate
+from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
+from xordal.cli.query import query
 from xordal.cli.reproduce import reproduce
+from xordal.cli.rows import predict, sample, score
+from xordal.cli.scan import scan
 from xordal.errors import SettingsError, XordalError
 
 app = typer.Typer(
@@ -32,7 +36,14 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(learn)
+app.command()(scan)
 app.command()(generate)
+app.command()(query)
+app.command()(predict)
+app.command()(score)
+app.command()(sample)
+app.command()(inspect)
+app.command()(compare)
 app.command()(reproduce)
 
 
@@ -60,11 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="xordal")
     except XordalError as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(f"Error: {_printable(str(error))}", err=True)
         sys.exit(2 if isinstance(error, SettingsError) else 1)
     except OSError as error:  # the output, since every file a command reads or writes is looked after
         typer.echo(f"Error: the output cannot be written ({error.strerror}).", err=True)
         sys.exit(1)
+
+
+def _printable(text: str) -> str:
+    """Return a message without control characters: names and values in it are data."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def console() -> NoReturn:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from xordal.cli import output
 
 
 def generate(  # noqa: PLR0913 - one parameter per option
@@ -63,13 +64,13 @@ def generate(  # noqa: PLR0913 - one parameter per option
     joint, n_rows = built.joint, 2000 if rows is None else rows
     drawn = list(joint.exact_rows()) if exact else joint.sample_rows(n_rows, seed or 0)
     known = None if truth is None else json.dumps(truth_to_json(built), indent=2)
-    _write(to, csv_pieces(joint.variables, drawn))
+    output.write(to, csv_pieces(joint.variables, drawn))
     if known is not None:
-        _write(truth, [f"{known}\n"])
+        output.write(truth, [f"{known}\n"])
     if not quiet:
         kind = "in exact proportions" if exact else f"at random, seed {seed or 0},"
-        _tell(f"{counted(len(drawn) if isinstance(drawn, list) else n_rows, 'row')} {kind}", to)
-        _tell("the truth", truth)
+        output.tell(f"{counted(len(drawn) if isinstance(drawn, list) else n_rows, 'row')} {kind}", to)
+        output.tell("the truth", truth)
 
 
 def _check_files(to: str | None, truth: str | None) -> None:
@@ -85,26 +86,6 @@ def _check_files(to: str | None, truth: str | None) -> None:
     both_shown = is_standard_output(rows_to) and is_standard_output(truth)
     if both_shown or Path(rows_to).resolve() == Path(truth).resolve():
         raise typer.BadParameter("the rows and the truth cannot go to one place; name two files.")
-
-
-def _write(file: str | None, pieces: Iterable[str]) -> None:
-    """Write to a file, or to standard output as it comes."""
-    from xordal.data.write import is_standard_output, write_pieces
-
-    if file is not None and not is_standard_output(file):
-        write_pieces(file, pieces)
-        return
-    for piece in pieces:
-        typer.echo(piece, nl=False)
-
-
-def _tell(what: str, file: str | None) -> None:
-    """Say what a file got, if it is one."""
-    from xordal.cli.screen import notes
-    from xordal.data.write import is_standard_output
-
-    if file is not None and not is_standard_output(file):
-        notes().print(f"Wrote {what} to {file}")
 
 
 def _named(parameters: list[str]) -> dict[str, str]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xordal.cli import criteria, reading, stability, stopping
+from xordal.cli import criteria, output, reading, stability, stopping
 
 if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
     from xordal.types import Learned, Stability
 
 
@@ -61,6 +62,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
     memory_limit: stopping.MemoryLimit = None,
     checkpoint: stopping.CheckpointFile = None,
     resume: stopping.Resume = False,
+    threads: stopping.Threads = None,
     resamples: stability.Resamples = 0,
     workers: stability.Workers = 1,
     seed: stability.Seed = 0,
@@ -76,6 +78,21 @@ def learn(  # noqa: PLR0913 - one parameter per option
     delimiter: reading.Delimiter = None,
     header: reading.Header = None,
     encoding: reading.Encoding = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Also write the network to this model file, for xordal query etc.",
+        ),
+    ] = None,
+    smoothing: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1e9, help="Equivalent sample size of the model's tables, in rows; 0: as counted."
+        ),
+    ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the links only, one a line, and no progress.")
@@ -92,9 +109,6 @@ def learn(  # noqa: PLR0913 - one parameter per option
     Examples: xordal learn survey.csv; xordal learn titanic.csv --weights Freq; xordal learn box.csv -k 3 --json
     """
     from xordal.cli import screen
-    from xordal.data.dialect import MISSING_TOKENS, TextFormat
-    from xordal.data.discretise import Bins
-    from xordal.data.read import Reading
     from xordal.errors import counted
     from xordal.formats.text import shown, weakness
     from xordal.learning import Interrupted
@@ -107,22 +121,21 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
-    limits = Limits(time_limit=stopping.seconds_in(time_limit), memory_limit=stopping.bytes_in(memory_limit))
-    tokens = reading.names_in(missing_tokens)
-    how = Reading(
-        columns=reading.names_in(columns),
-        exclude=reading.names_in(exclude) or (),
+    output.check_model_name(to)
+    limits = Limits(
+        time_limit=stopping.seconds_in(time_limit),
+        memory_limit=stopping.bytes_in(memory_limit),
+        threads=threads,
+    )
+    how = reading.reading_of(
+        columns=columns,
+        exclude=exclude,
         weights=weights,
-        missing=missing.value,
-        bins=None if bins is None else Bins(bins, bin_by.value),
+        missing=missing,
+        bins=(bins, bin_by),
         merge_rare=merge_rare,
-        categorical=reading.names_in(categorical) or (),
-        text=TextFormat(
-            reading.delimiter_of(delimiter),
-            header,
-            encoding,
-            MISSING_TOKENS if tokens is None else tuple(tokens),
-        ),
+        categorical=categorical,
+        text=(delimiter, header, encoding, missing_tokens),
     )
     table = reading.read_for_learning(data, how, is_quiet=quiet)
     is_plain, interrupted = not as_json and not quiet, False
@@ -149,6 +162,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
                 checkpoint=None if checkpoint is None else Checkpoint(checkpoint, resume),
                 on_entry=rows.add if is_plain else lambda entry: None,
                 on_progress=tell,
+                notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
             )
         except Interrupted as stop:
             learned, interrupted = stop.learned, True
@@ -157,6 +171,8 @@ def learn(  # noqa: PLR0913 - one parameter per option
         again = stability.of(table, resamples, seed, workers, quiet, settings)
         interrupted = again is None
     _print_result(learned, as_json, quiet, again)
+    if to is not None:
+        save_learned(to, table, learned, smoothing, quiet=quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
     if interrupted or learned.run.stopped_by is not None:
@@ -166,10 +182,21 @@ def learn(  # noqa: PLR0913 - one parameter per option
         raise typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
 
 
+def save_learned(
+    file: str, table: CategoricalTable, learned: Learned, smoothing: float, *, quiet: bool
+) -> None:
+    """Write what was learned to a model file."""
+    from xordal.learning import fit_network
+
+    fit_network(table, learned, prior_rows=smoothing).save(file)
+    if not quiet:
+        output.tell("the network", file)
+
+
 def _print_result(learned: Learned, as_json: bool, quiet: bool, again: Stability | None) -> None:
     import json
 
-    from xordal.cli.screen import output, print_lines, print_network
+    from xordal.cli import screen
     from xordal.formats.json import to_json
     from xordal.formats.stability import stability_lines, stability_to_json
     from xordal.formats.text import link_text
@@ -181,6 +208,6 @@ def _print_result(learned: Learned, as_json: bool, quiet: bool, again: Stability
         for link in learned.links:
             typer.echo(link_text(learned.names(link)))
     else:
-        print_network(output(), learned)
+        screen.print_network(screen.output(), learned)
         if again is not None:
-            print_lines(output(), ["", *stability_lines(again, learned)])
+            screen.print_lines(screen.output(), ["", *stability_lines(again, learned)])

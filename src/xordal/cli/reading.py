@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from xordal.data.dialect import TextFormat
     from xordal.data.read import Reading
     from xordal.data.suspects import Suspect
     from xordal.data.table import CategoricalTable
@@ -133,6 +134,42 @@ def names_in(texts: Iterable[str] | None) -> list[str] | None:
         raise typer.BadParameter(f"column names are separated by commas, on one line ({error}).") from None
 
 
+def reading_of(
+    *,
+    columns: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    weights: str | None,
+    missing: MissingChoice,
+    bins: tuple[int | None, BinByChoice],
+    merge_rare: int,
+    categorical: Sequence[str] | None,
+    text: tuple[str | None, bool | None, str | None, Sequence[str] | None],
+) -> Reading:
+    """Return how to read a table, from what the options say.
+
+    ``bins`` are the number of bins and how to cut; ``text`` is delimiter, header, encoding, and what stands for
+    a missing value.
+    """
+    from xordal.data.dialect import MISSING_TOKENS, TextFormat
+    from xordal.data.discretise import Bins
+    from xordal.data.read import Reading
+
+    n_bins, bin_by = bins
+    delimiter, header, encoding, tokens = *text[:3], names_in(text[3])
+    return Reading(
+        columns=names_in(columns),
+        exclude=names_in(exclude) or (),
+        weights=weights,
+        missing=missing.value,
+        bins=None if n_bins is None else Bins(n_bins, bin_by.value),
+        merge_rare=merge_rare,
+        categorical=names_in(categorical) or (),
+        text=TextFormat(
+            delimiter_of(delimiter), header, encoding, MISSING_TOKENS if tokens is None else tuple(tokens)
+        ),
+    )
+
+
 def label_of(source: str) -> str:
     """Return what a source is called on the screen: the name of the file."""
     return "standard input" if source == "-" else source.rpartition("/")[2]
@@ -141,6 +178,18 @@ def label_of(source: str) -> str:
 def delimiter_of(text: str | None) -> str | None:
     """Return a delimiter as it was meant: a tab and a space are hard to type."""
     return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
+
+
+def text_format(
+    delimiter: str | None, header: bool | None, encoding: str | None, missing_tokens: Iterable[str] | None
+) -> TextFormat:
+    """Return how a text file is to be read."""
+    from xordal.data.dialect import MISSING_TOKENS, TextFormat
+
+    tokens = names_in(missing_tokens)
+    return TextFormat(
+        delimiter_of(delimiter), header, encoding, MISSING_TOKENS if tokens is None else tuple(tokens)
+    )
 
 
 def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> CategoricalTable:

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +30,7 @@ from xordal.errors import counted
 
 if TYPE_CHECKING:
     from xordal.search.driver import Progress as SearchProgress
+    from xordal.search.ranking import RankProgress
     from xordal.types import Learned, TraceEntry
 
 _WIDE = 100_000  # columns where nobody looks: a pipe or a file need not be wrapped
@@ -43,6 +52,15 @@ def _console(stderr: bool) -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _WIDE
     return console
+
+
+def has_blocks(console: Console) -> bool:
+    """Whether the console's encoding can show block characters."""
+    try:
+        "▏█".encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +150,25 @@ def watching(quiet: bool) -> Iterator[tuple[Console, Callable[[SearchProgress], 
             bar.update(task, description=f"trying {links}; {looked} looked at")
 
         yield (bar.console if not silent and result_console.is_terminal else result_console), tell
+
+
+@contextmanager
+def scanning(quiet: bool) -> Iterator[Callable[[RankProgress], None]]:
+    """Show a bar with the time left while sets are looked at; yield what to tell of progress."""
+    console = notes()
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("counting", total=None)
+
+        def tell(at: RankProgress) -> None:
+            bar.update(task, description=counted(at.n_sets, "set"), total=at.n_sets, completed=at.n_scanned)
+
+        yield tell
 
 
 def print_lines(console: Console, lines: Iterable[str]) -> None:

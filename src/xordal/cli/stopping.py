@@ -25,6 +25,7 @@ MemoryLimit = Annotated[
         metavar="SIZE",
     ),
 ]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads that count.", show_default="all cores")]
 CheckpointFile = Annotated[
     Path | None,
     typer.Option(

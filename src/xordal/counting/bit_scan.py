@@ -30,14 +30,15 @@ class BitScan:
         self._classes = sorted({rows.n_levels[v] for v in variables})
         self._bars: dict[tuple[int, ...], NDArray[np.float64]] = {}
         self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
+        self._columns: _binary.Columns | None = None
         self._base_entropy = 0.0
 
     def start(self, ids: NDArray[np.int64], n_ids: int, entropy: float, *, with_base: bool) -> None:
         """Divide the rows by the cells of the base, and count their pairs."""
         cells, keep = self._root, np.ones(self._root.ones.shape[1] // LANES, dtype=np.bool_)
         if with_base:
-            repeated = ids if not len(self._rows.codes.weights) else np.repeat(ids, self._rows.codes.weights)
-            masks = pack(repeated[None].astype(np.int32), [n_ids]).planes
+            weights = self._rows.codes.weights
+            masks = pack(ids[None].astype(np.int32), [n_ids], None, weights if len(weights) else None).planes
             masks = masks[masks.any(axis=1)]
             cells = _scan.split(self._root, masks.reshape(-1), len(masks), keep)
             cells.weight[:] = self._rows.n_rows / cells.rows
@@ -46,6 +47,7 @@ class BitScan:
         if self._order > 2 and self._may_count_pairs(cells, 1):
             pairs = _scan.pair_counts(cells, keep)
         self._prefix = cells, pairs
+        self._columns = self._binary_columns()
 
     def scan(self, firsts: Sequence[int]) -> Found:
         """Return the sets that begin with one of the firsts and can reach the bar."""
@@ -80,30 +82,39 @@ class BitScan:
     def _triples(self, parent: Prefix, prefix: tuple[int, ...], firsts: NDArray[np.int64]) -> Found:
         if not len(firsts):
             return np.empty((0, self._order), np.int32), np.empty(0)
-        goal = self._goal(prefix)
-        if self._classes == [2] and len(parent[0].rows) == 1 and parent[1].size:
-            return self._binary(parent, goal, firsts)
-        pairs, shared, ends = _scan.scan_sets(*parent, self._layout, firsts, (0, 0), goal)
+        if self._columns is not None and not prefix:
+            return self._binary_triples(self._columns, firsts)
+        pairs, shared, ends = _scan.scan_sets(*parent, self._layout, firsts, (0, 0), self._goal(prefix))
         sets = np.empty((len(pairs), self._order), np.int32)
         sets[:, : len(prefix)] = prefix
         sets[:, -3] = np.repeat(firsts, np.diff(ends, prepend=0))
         sets[:, -2:] = pairs
         return sets, np.maximum(shared, 0.0)
 
-    def _binary(self, parent: Prefix, goal: _scan.Goal, firsts: NDArray[np.int64]) -> Found:
-        """Return triples of binary variables; slots and variables are in the same order."""
-        cells, pairs = parent
-        layout, n_columns = self._layout, len(self._variables)
+    def _binary_triples(self, columns: _binary.Columns, firsts: NDArray[np.int64]) -> Found:
+        """Return triples of binary variables."""
+        bar = float(self._goal(()).bars[0, 0, 0])
+        later, shared, ends = _binary.scan_binary(columns, np.searchsorted(self._variables, firsts), bar)
+        sets = np.empty((len(later), 3), np.int32)
+        sets[:, 0] = np.repeat(firsts, np.diff(ends, prepend=0))
+        sets[:, 1:] = self._variables[later]
+        return sets, np.maximum(shared, 0.0)
+
+    def _binary_columns(self) -> _binary.Columns | None:
+        """Return what the kernel of binary triples takes; None if that is not what is scanned.
+
+        All being binary, slots and variables are in the same order.
+        """
+        cells, pairs = self._prefix
+        if self._order != 3 or self._classes != [2] or len(cells.rows) > 1 or not pairs.size:
+            return None
+        layout, n_columns, rows = self._layout, len(self._variables), self._rows
         entropies = np.zeros(cells.ones.shape[1])
-        entropies[:n_columns] = goal.entropies[self._variables]
-        columns = _binary.Columns(
-            cells.words, int(cells.width[0]), goal.n_rows, n_columns, cells.ones[0], pairs.reshape(-1),
-            layout.share, layout.scale, entropies, goal.logs,
+        entropies[:n_columns] = rows.alone[self._variables]
+        return _binary.Columns(
+            cells.words, int(cells.width[0]), rows.n_rows, n_columns, cells.ones[0], pairs.reshape(-1),
+            layout.share, layout.scale, entropies, rows.logs,
         )  # fmt: skip
-        first = np.searchsorted(self._variables, firsts)
-        later, shared, ends = _binary.scan_binary(columns, first, float(goal.bars[0, 0, 0]))
-        sets = np.column_stack([np.repeat(firsts, np.diff(ends, prepend=0)), self._variables[later]])
-        return sets.astype(np.int32), np.maximum(shared, 0.0)
 
     def _pairs(self, firsts: Sequence[int]) -> Found:
         span, none = (min(firsts), max(firsts) + 1), np.empty(0, np.int64)

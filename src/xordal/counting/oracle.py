@@ -47,6 +47,16 @@ class CellCounts:
         np.add.at(counts, place.reshape(-1), np.concatenate([self.counts, other.counts]))
         return CellCounts(cells, counts)
 
+    def over(self, places: Sequence[int]) -> CellCounts:
+        """Return the counts of some of the variables, given by their places: the others are summed out."""
+        part = self.cells[:, list(places)]
+        number = np.zeros(len(part), dtype=np.int64)
+        for column in part.T:  # numbering the beginnings that occur, so that no number of cells is too large
+            number = np.unique(number * (column.max() + 1) + column, return_inverse=True)[1].reshape(-1)
+        first = np.unique(number, return_index=True)[1]
+        counts = np.bincount(number, weights=self.counts).astype(np.int64)  # sums stay below 2^53
+        return CellCounts(part[first], counts)
+
 
 class CellCounter(Protocol):
     """Counts the cells of variable sets."""

@@ -23,6 +23,7 @@ MOST_LEVELS = 16
 """Columns with more levels are counted by codes only."""
 _REPEATS = 512  # rows a weighted row may stand for before its bits take longer than its code
 _MOST_BITS = 2**31 - 64  # rows that 32-bit counts can hold
+_MOST_BYTES = 1 << 28  # of the bits of repeated rows, unless their codes take more
 _FEW = 1024  # a table with so many times fewer distinct rows becomes those
 _LOGS = 1 << 20  # c log c is looked up below this
 
@@ -83,13 +84,14 @@ class Rows:
 
     def _packed(self) -> PackedColumns | None:
         """Return the bits of the columns with few levels; None where counting codes is quicker."""
-        stored = self.codes.codes.shape[1]
-        if self.n_rows > min(_MOST_BITS, _REPEATS * stored):
-            return None
+        codes, _, weights = self.codes
         few = frozenset(v for v, levels in enumerate(self.n_levels) if levels <= MOST_LEVELS)
-        if not len(self.codes.weights):
-            return pack(self.codes.codes, self.n_levels, few)
-        return pack(np.repeat(self.codes.codes, self.codes.weights, axis=1), self.n_levels, few)
+        n_bytes = self.n_rows // 8 * sum(self.n_levels[v] for v in few)
+        if self.n_rows > min(_MOST_BITS, _REPEATS * codes.shape[1]):
+            return None
+        if not len(weights):
+            return pack(codes, self.n_levels, few)
+        return pack(codes, self.n_levels, few, weights) if n_bytes <= max(_MOST_BYTES, codes.nbytes) else None
 
     @property
     def margin(self) -> float:

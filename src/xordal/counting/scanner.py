@@ -23,7 +23,8 @@ from xordal.types import EMPTY, VarSet
 
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits
 _LARGEST_BINARY = 1 << 16  # the same where all variables are binary
-_TASK, _LEAST_TASK = 1 << 28, 1 << 20  # words multiplied by one task: some tens of milliseconds at most
+_TASK, _LEAST_TASK = 1 << 28, 1 << 22  # words multiplied by one task: some tens of milliseconds at most
+_MOST_SETS = 1 << 21  # that a block of several firsts may hold
 _SCORING = 24  # what scoring a set costs, in words
 _BATCH = 1024  # sets counted by codes at once
 
@@ -82,18 +83,24 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
 
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
-    """Yield the firsts in groups of about equal cost."""
-    word_cost = -(-scan.rows.n_rows // 64) + _SCORING
+    """Yield the firsts in groups; for several threads ever smaller ones, so that all end together."""
+    planes = max((scan.rows.n_levels[v] - 1 for v in scan.narrow), default=1)
+    word_cost = (-(-scan.rows.n_rows // 64) + _SCORING) * max(planes, 1) ** 2
+    if len(scan.narrow) < len(scan.others):
+        word_cost = 64 * scan.rows.codes.codes.shape[1]  # by codes, some nanoseconds per row
     cost = [scan.n_sets[v] * word_cost for v in firsts]
-    most = max(min(sum(cost) // (8 * threads) if threads > 1 else _TASK, _TASK), _LEAST_TASK)
+    left = sum(cost)
+    least = max(_LEAST_TASK, left // (16 * threads))
     group: list[int] = []
-    size = 0
+    size, most, n_sets = 0, 0, 0
     for v, work in zip(firsts, cost, strict=True):
-        if group and size + work > most:
+        if group and (size + work > most or n_sets + scan.n_sets[v] > _MOST_SETS):
             yield tuple(group)
-            group, size = [], 0
+            group, left, size, n_sets = [], left - size, 0, 0
+        if not group:
+            most = min(max(2 * left // (3 * threads), least), _TASK) if threads > 1 else _TASK
         group.append(v)
-        size += work
+        size, n_sets = size + work, n_sets + scan.n_sets[v]
     if group:
         yield tuple(group)
 

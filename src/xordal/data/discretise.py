@@ -6,7 +6,8 @@ are never torn apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
@@ -21,6 +22,11 @@ from xordal.errors import DataError, SettingsError, nearest
 
 BinBy = Literal["quantile", "width"]
 OTHER_LEVEL = "(other)"
+
+_NUMBER = r"[+-]?[0-9.]+(?:e[+-]?[0-9]+)?"
+_LABEL = re.compile(
+    rf"<= (?P<to>{_NUMBER})|> (?P<above>{_NUMBER})|\((?P<low>{_NUMBER}), (?P<high>{_NUMBER})\]|all"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,28 @@ def binned(column: Column, bins: Bins, weights: NDArray[np.int64] | None = None)
     place = np.argsort(values, kind="stable")
     edges = _edges(values[place], column.counts(weights)[place], bins)
     groups = np.searchsorted(edges, values, side="left")
-    return column.regrouped(groups, _labels(edges)).compact()
+    return column.regrouped(groups, _labels(edges, values)).compact()
+
+
+def bin_of(levels: Sequence[Hashable], number: float) -> int | None:
+    """Return which of some levels is the bin that holds a number; None where they are no bins.
+
+    Bins are known by their labels, so that numbers can be put into the bins of a network learned long ago. A
+    bin that held no row has no level: None for its numbers.
+
+    Examples
+    --------
+    >>> bin_of(("<= 40", "(40, 65]", "> 65"), 65), bin_of(("no", "yes"), 65) is None
+    (1, True)
+    """
+    for code, level in enumerate(levels):
+        found = _LABEL.fullmatch(level) if isinstance(level, str) else None
+        if found is None:
+            return None
+        low, high = found["above"] or found["low"], found["to"] or found["high"]
+        if (low is None or number > float(low)) and (high is None or number <= float(high)):
+            return code
+    return None
 
 
 def _edges(values: NDArray[np.float64], counts: NDArray[np.int64], bins: Bins) -> NDArray[np.float64]:
@@ -76,10 +103,13 @@ def _edges(values: NDArray[np.float64], counts: NDArray[np.int64], bins: Bins) -
     return values[last_of_bin]
 
 
-def _labels(edges: NDArray[np.float64]) -> list[str]:
-    texts = [f"{edge:g}" for edge in edges]
-    if len(set(texts)) < len(texts):
-        texts = [repr(float(edge)) for edge in edges]
+def _labels(edges: NDArray[np.float64], values: NDArray[np.float64]) -> list[str]:
+    """Return the bounds as text, with as many digits as it takes to put every value into its own bin."""
+    groups = np.searchsorted(edges, values, side="left")
+    for digits in (6, 9, 12, 17):
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+        if np.array_equal(np.searchsorted(np.array(texts, dtype=np.float64), values, side="left"), groups):
+            break
     if not texts:
         return ["all"]
     between = [f"({low}, {high}]" for low, high in pairwise(texts)]

@@ -23,7 +23,7 @@ _NOT_A_TABLE = {
 }
 
 
-def file_columns(path: str | Path, form: TextFormat) -> tuple[list[Column], Where]:
+def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
     """Return the columns of a file, or of standard input for ``-``, and what tells where a row is.
 
     Parquet, CSV and TSV are known, the last two also compressed with gzip.
@@ -34,7 +34,7 @@ def file_columns(path: str | Path, form: TextFormat) -> tuple[list[Column], Wher
         If the file cannot be read or is no table.
     """
     label = "standard input" if str(path) == "-" else str(path)
-    data = _unzipped(_bytes(path), label)
+    data = _unzipped(file_bytes(path), label)
     for start, kind in _NOT_A_TABLE.items():
         if data.startswith(start):
             raise DataError(f"{label} is {kind}. Save the table as CSV or Parquet.")
@@ -44,10 +44,11 @@ def file_columns(path: str | Path, form: TextFormat) -> tuple[list[Column], Wher
         return parquet_columns(data, label), lambda row, name: f"{label}, row {row + 1}, column {name!r}"
     from xordal.data.text import parse
 
-    return parse(data, form, label)
+    return parse(data, form, label, least_columns=least_columns)
 
 
-def _bytes(path: str | Path) -> bytes:
+def file_bytes(path: str | Path) -> bytes:
+    """Return the bytes of a file, or of standard input for ``-``; DataError if it cannot be read."""
     if str(path) == "-":
         if sys.stdin is None:
             raise DataError("Standard input is closed. Name a file, or pipe a table in.")

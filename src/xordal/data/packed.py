@@ -38,7 +38,10 @@ class PackedColumns:
 
 
 def pack(
-    codes: NDArray[np.int32], n_levels: Sequence[int], only: Collection[int] | None = None
+    codes: NDArray[np.int32],
+    n_levels: Sequence[int],
+    only: Collection[int] | None = None,
+    weights: NDArray[np.int64] | None = None,
 ) -> PackedColumns:
     """Return the bit planes of all variables, or only of some.
 
@@ -50,6 +53,8 @@ def pack(
         Number of levels of each variable.
     only
         The variables to pack; all where None.
+    weights
+        How often each row is repeated; once where None.
 
     Examples
     --------
@@ -59,14 +64,15 @@ def pack(
     >>> unpack(packed).tolist()
     [[0, 1, 1], [2, 0, 2]]
     """
-    n_rows = codes.shape[1]
+    n_rows = codes.shape[1] if weights is None else int(weights.sum())
     chosen = range(len(n_levels)) if only is None else only
     n_planes = [n_levels[v] if v in chosen else 0 for v in range(len(n_levels))]
     first = np.concatenate([[0], np.cumsum(n_planes, dtype=np.int64)]).astype(np.int64)
     octets = np.zeros((int(first[-1]), -(-n_rows // WORD) * 8), dtype=np.uint8)
     for v, levels in enumerate(n_planes):
+        column = codes[v] if weights is None or not levels else np.repeat(codes[v], weights)
         for level in range(levels):
-            bits = np.packbits(codes[v] == level, bitorder="little")
+            bits = np.packbits(column == level, bitorder="little")
             octets[first[v] + level, : len(bits)] = bits
     return PackedColumns(octets.view("<u8").astype(np.uint64, copy=False), first, n_rows)
 

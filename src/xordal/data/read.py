@@ -126,7 +126,7 @@ def read(
 
     ``tell`` is told what was left out at the user's own wish.
     """
-    every, where = _columns(source, how.text)
+    every, where = columns_from(source, how.text)
     check_names(every)
     if len(every[0].codes) == 0:
         raise DataError("The table has no rows.")
@@ -145,11 +145,15 @@ def read(
     return CategoricalTable.complete([as_level(column) for column in chosen], weights)
 
 
-def _columns(source: Any, text: TextFormat) -> tuple[list[Column], Where]:
+def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
+    """Return the columns of any source, missing values still marked, and what tells where a row is.
+
+    A text file of fewer columns than ``least_columns`` is refused.
+    """
     if isinstance(source, str | Path | os.PathLike):
         from xordal.data.files import file_columns
 
-        return file_columns(os.fspath(source), text)
+        return file_columns(os.fspath(source), text, least_columns=least_columns)
     if isinstance(source, CategoricalTable):
         return source.columns(), in_memory
     from xordal.data.frames import columns_of

@@ -42,22 +42,23 @@ class _Text:
         raise AssertionError("the table has as many rows as the file has records")
 
 
-def parse(data: bytes, form: TextFormat, label: str) -> tuple[list[Column], Where]:
+def parse(data: bytes, form: TextFormat, label: str, *, least_columns: int = 2) -> tuple[list[Column], Where]:
     """Return the columns of a text file, and a function that tells where a row is.
 
-    Every value is a string, as it stands in the file; blank lines are no rows.
+    Every value is a string, as it stands in the file; blank lines are no rows. Fewer than ``least_columns``
+    are refused: mostly they are more, and their delimiter was not found.
 
     Raises
     ------
     DataError
         If the file is no complete table: with the line, the column and what to do.
     """
-    text = _split(decode(data, form.encoding, label), form, label)
+    text = _split(decode(data, form.encoding, label), form, label, least_columns)
     columns = [_without_tokens(column, form.missing) for column in _columns(text)]
     return columns, lambda row, name: f"{label}, line {text.line_of(row)}, column {name!r}"
 
 
-def _split(text: str, form: TextFormat, label: str) -> _Text:
+def _split(text: str, form: TextFormat, label: str, least_columns: int) -> _Text:
     if "\0" in text:
         line = _line_count(text[: text.index("\0")]) + 1
         raise DataError(
@@ -80,7 +81,7 @@ def _split(text: str, form: TextFormat, label: str) -> _Text:
             stacklevel=2,
         )
     names = [name.strip() for name in first] if has_header else [f"x{v}" for v in range(len(first))]
-    _check_names(label, names)
+    _check_names(label, names, least_columns)
     return _Text(label, text, delimiter, names, _offset(text, line) if has_header else 0)
 
 
@@ -104,7 +105,7 @@ def _line_count(text: str) -> int:
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
-def _check_names(label: str, names: list[str]) -> None:
+def _check_names(label: str, names: list[str], least_columns: int) -> None:
     for place, name in enumerate(names, start=1):
         if not name:
             index = " A row index from pandas or R is left out when written with index=False, row.names=FALSE."
@@ -114,7 +115,7 @@ def _check_names(label: str, names: list[str]) -> None:
             raise DataError(
                 f"{label}: columns {names.index(name) + 1} and {place} are both named {name!r}. Rename one."
             )
-    if len(names) == 1:
+    if len(names) < least_columns:
         raise DataError(
             f"{label}: only one column, {names[0]!r}. A network needs at least two. If there are more, "
             "separate them by commas or tabs, or give their delimiter, for example --delimiter ' '."

@@ -1,26 +1,48 @@
 """The learned distribution: a chordal graph with a table on every clique and separator.
 
 The log probability of a row is one signed sum over the graph's signed sets: plus the cliques' tables, minus the
-separators'.
+separators'. Entropy and free parameters are the same sum of other things. What users ask of a network are its
+methods; each is answered by the module it names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import fsum
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.oracle import CellCounter
+from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.data.column import Column
-from xordal.errors import DataError, SettingsError
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError
 from xordal.graph.chordal import ChordalGraph
+from xordal.graph.junction_tree import junction_tree
 from xordal.graph.signed_sets import free_parameters, signed_sets
+from xordal.model.inference import Inference
 from xordal.model.parameters import ProbabilityTable, probability_table
+from xordal.types import Learned, VarSet, members
+
+if TYPE_CHECKING:
+    from xordal.model.compare import Comparison
+    from xordal.model.explain import AnswerStory, LinkStory
+    from xordal.model.predict import RowScores
+    from xordal.model.rows import Absent, Unseen
+
+Given = Mapping[str, Hashable]
+"""Evidence: the level of each observed variable."""
+
+Likely = Mapping[str, Mapping[Any, float]]
+"""Soft evidence: how likely what was observed is under each level of a variable."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class DecomposableMarkovNetwork:
     """A decomposable Markov network over named categorical variables.
 
@@ -34,27 +56,240 @@ class DecomposableMarkovNetwork:
         The chordal graph.
     factors
         The sign (+ for cliques, - for separators, times how often) and the table of each variable set.
+    learned
+        How the graph was learned, where that is known.
+
+    Examples
+    --------
+    >>> from xordal.learning import fit_network, learn
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    >>> table = CategoricalTable.from_rows(["switch1", "switch2", "lamp"], rows)
+    >>> network = fit_network(table, learn(table), prior_rows=0)
+    >>> network.query("lamp", given={"switch1": 1, "switch2": 0})
+    {0: 0.0, 1: 1.0}
+    >>> network.most_probable(given={"lamp": 1, "switch1": 0})
+    {'switch1': 0, 'switch2': 1, 'lamp': 1}
     """
 
     variables: tuple[str, ...]
     levels: tuple[tuple[Hashable, ...], ...]
     graph: ChordalGraph
     factors: tuple[tuple[int, ProbabilityTable], ...]
+    learned: Learned | None = None
+
+    @property
+    def n_levels(self) -> tuple[int, ...]:
+        """Number of levels of each variable."""
+        return tuple(map(len, self.levels))
 
     @property
     def n_parameters(self) -> int:
         """Number of free parameters."""
-        return free_parameters(signed_sets(self.graph), tuple(map(len, self.levels)))
+        return free_parameters(signed_sets(self.graph), self.n_levels)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows the tables were counted from."""
+        return self.factors[0][1].n_rows
+
+    @property
+    def smoothing(self) -> float:
+        """Equivalent sample size of the tables' prior, in rows; 0 for tables as counted."""
+        return self.factors[0][1].prior_rows
+
+    @property
+    def cliques(self) -> tuple[tuple[str, ...], ...]:
+        """The maximal cliques, by name."""
+        return tuple(self.names(table.variables) for sign, table in self._clique_factors())
+
+    def names(self, variables: int) -> tuple[str, ...]:
+        """Return the names of a variable set."""
+        return tuple(self.variables[v] for v in members(variables))
+
+    def smoothed(self, smoothing: float) -> DecomposableMarkovNetwork:
+        """Return the same network with tables of another smoothing, from the same counts."""
+        _check_smoothing(smoothing)
+        factors = tuple((sign, replace(table, prior_rows=float(smoothing))) for sign, table in self.factors)
+        return replace(self, factors=factors)
+
+    def entropy(self) -> float:
+        """Return the entropy of the network in nats: minus the mean log probability of its own rows."""
+        return fsum(sign * table.entropy() for sign, table in self.factors)
+
+    @cached_property
+    def inference(self) -> Inference:
+        """The junction tree with its tables, which answers everything exactly."""
+        tree = junction_tree(self.graph)
+        table_of = {table.variables: table for _, table in self.factors}
+        tables = tuple(
+            (table_of[clique], table_of[separator] if separator else None)
+            for clique, separator in zip(tree.cliques, tree.separators, strict=True)
+        )
+        return Inference(tree, tables, self.variables, self.n_levels)
+
+    def query(
+        self, asked: str | Sequence[str], given: Given | None = None, likely: Likely | None = None
+    ) -> dict[Any, float]:
+        """Return the distribution of one or more variables, given evidence.
+
+        Parameters
+        ----------
+        asked
+            The name of a variable, or several names.
+        given
+            The levels of observed variables.
+        likely
+            Soft evidence: for a variable, how likely what was observed is under each of its levels. Only the
+            ratios matter.
+
+        Returns
+        -------
+        dict
+            The probability of each level; of each tuple of levels where a list of names is asked for.
+
+        Raises
+        ------
+        ImpossibleEvidence
+            If the evidence has probability zero.
+        """
+        from xordal.model.query import query
+
+        return query(self, asked, given, likely)
+
+    def marginals(
+        self, given: Given | None = None, likely: Likely | None = None
+    ) -> dict[str, dict[Hashable, float]]:
+        """Return the distribution of every variable, given evidence."""
+        from xordal.model.query import marginals
+
+        return marginals(self, given, likely)
+
+    def probability(self, given: Given, likely: Likely | None = None) -> float:
+        """Return the probability of evidence; with soft evidence, the mean of its likelihood."""
+        from xordal.model.query import log_probability
+
+        return float(np.exp(log_probability(self, given, likely)))
+
+    def log_probability(self, given: Given, likely: Likely | None = None) -> float:
+        """Return the log probability of evidence in nats; -inf for what is impossible."""
+        from xordal.model.query import log_probability
+
+        return log_probability(self, given, likely)
+
+    def most_probable(self, given: Given | None = None, likely: Likely | None = None) -> dict[str, Hashable]:
+        """Return the most probable state of all variables, given evidence (MPE); of equals always the same."""
+        from xordal.model.query import most_probable
+
+        return most_probable(self, given, likely)
+
+    def sample(
+        self, n: int, *, seed: int | None = None, given: Given | None = None, likely: Likely | None = None
+    ) -> CategoricalTable:
+        """Return random rows, drawn down the junction tree; given evidence, from what it leaves."""
+        from xordal.model.sampling import sample
+
+        return sample(self, n, seed=seed, given=given, likely=likely)
+
+    def log_likelihood(self, data: Any, *, unseen: Unseen = "error", absent: Absent = "error") -> float:
+        """Return the log-likelihood of a table in nats: the sum of the log probabilities of its rows.
+
+        Missing cells are summed out. :meth:`score_rows` has the rows one by one.
+        """
+        from xordal.model.predict import log_probabilities
+        from xordal.model.rows import encoded
+
+        rows = encoded(self, data, unseen=unseen, absent=absent)
+        return rows.total(log_probabilities(self, rows))
+
+    def score_rows(self, data: Any, *, unseen: Unseen = "error", absent: Absent = "error") -> RowScores:
+        """Return the log probability of each row, how surprising it is, and the clique that is to blame.
+
+        Parameters
+        ----------
+        data
+            Anything :func:`xordal.read_table` takes. Missing cells are summed out; columns the network does not
+            know are left alone.
+        unseen
+            A level the network never saw: ``"error"``, ``"impossible"`` (the row has -inf) or ``"missing"``.
+        absent
+            A column that is not there: ``"error"``, or ``"missing"``.
+        """
+        from xordal.model.predict import score_rows
+        from xordal.model.rows import encoded
+
+        return score_rows(self, encoded(self, data, unseen=unseen, absent=absent))
+
+    def predict_proba(
+        self, data: Any, target: str, *, unseen: Unseen = "error", absent: Absent = "error"
+    ) -> NDArray[np.float64]:
+        """Return the distribution of one column given the others, shape (rows, its levels), row by row.
+
+        The target's own values, where there are any, are not looked at. ``levels_of(target)`` names the columns
+        of the result. Parameters as in :meth:`score_rows`.
+        """
+        from xordal.model.predict import predict_proba
+
+        return predict_proba(self, data, target, unseen=unseen, absent=absent)
+
+    def predict(
+        self, data: Any, target: str, *, unseen: Unseen = "error", absent: Absent = "error"
+    ) -> list[Hashable]:
+        """Return the most probable level of one column given the others, row by row; the first of equals."""
+        chances = self.predict_proba(data, target, unseen=unseen, absent=absent)
+        levels = self.levels_of(target)
+        return [levels[code] for code in np.argmax(chances, axis=1)]
+
+    def impute(self, data: Any, *, unseen: Unseen = "error", absent: Absent = "error") -> CategoricalTable:
+        """Return the table with its missing cells filled in: each row by its most probable completion."""
+        from xordal.model.predict import impute
+
+        return impute(self, data, unseen=unseen, absent=absent)
+
+    def levels_of(self, name: str) -> tuple[Hashable, ...]:
+        """Return the levels of a variable."""
+        from xordal.model.evidence import number_of
+
+        return self.levels[number_of(self, name)]
+
+    def why_link(self, one: str, other: str) -> LinkStory:
+        """Return why two variables are linked, or what keeps them apart."""
+        from xordal.model.explain import why_link
+
+        return why_link(self, one, other)
+
+    def why_answer(self, asked: str, given: Given, likely: Likely | None = None) -> AnswerStory:
+        """Return which evidence moved the answer to a query, and by how much."""
+        from xordal.model.explain import why_answer
+
+        return why_answer(self, asked, given, likely)
+
+    def compare(self, other: DecomposableMarkovNetwork) -> Comparison:
+        """Return links missing and extra in the other network, and the Kullback-Leibler divergences."""
+        from xordal.model.compare import compare
+
+        return compare(self, other)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a JSON model file, whole or not at all."""
+        from xordal.formats.model_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> DecomposableMarkovNetwork:
+        """Read a network from a JSON model file; everything in it is checked, nothing is executed."""
+        from xordal.formats.model_file import load
+
+        return load(path)
 
     def encode(self, columns: list[Column]) -> NDArray[np.int64]:
-        """Return columns, given in the network's order, as codes of its levels; -1 for a level never seen."""
-        codes = []
-        for levels, column in zip(self.levels, columns, strict=True):
-            _check_types(column, levels)
-            code_of = {level: code for code, level in enumerate(levels)}
-            here = column.regrouped([code_of.get(level, -1) for level in column.levels], levels)
-            codes.append(here.codes.astype(np.int64))
-        return np.stack(codes)
+        """Return columns, given in the network's order, as codes of its levels.
+
+        -1 is a missing value, -2 a level never seen.
+        """
+        from xordal.model.rows import codes_of
+
+        return np.stack([codes_of(column, levels) for levels, column in zip(self.levels, columns, strict=True)])
 
     def log_prob(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the log probability in nats of rows of level codes, shape (variables, rows).
@@ -70,6 +305,16 @@ class DecomposableMarkovNetwork:
             total += sign * np.where(finite, logs, 0.0)
         return np.where(possible, total, -np.inf)
 
+    def _clique_factors(self) -> list[tuple[int, ProbabilityTable]]:
+        """Return the tables of the cliques, in the order of their variables."""
+        return sorted(
+            ((sign, table) for sign, table in self.factors if sign > 0), key=lambda f: members(f[1].variables)
+        )
+
+    def clique_tables(self) -> list[ProbabilityTable]:
+        """Return the tables of the maximal cliques, in the order of :attr:`cliques`."""
+        return [table for _, table in self._clique_factors()]
+
 
 def estimate(
     graph: ChordalGraph,
@@ -78,13 +323,13 @@ def estimate(
     levels: tuple[tuple[Hashable, ...], ...],
     *,
     prior_rows: float = 1.0,
+    learned: Learned | None = None,
 ) -> DecomposableMarkovNetwork:
     """Return the network of a graph with tables estimated from counts.
 
     ``prior_rows`` is the equivalent sample size of the smoothing (:mod:`xordal.model.parameters`).
     """
-    if not 0 <= prior_rows < np.inf:
-        raise SettingsError(f"The smoothing must be zero or a positive number of rows, not {prior_rows}.")
+    _check_smoothing(prior_rows)
     terms = sorted(signed_sets(graph).items())
     counted = counter.counts([variables for variables, _ in terms])
     n_levels = tuple(map(len, levels))
@@ -92,18 +337,27 @@ def estimate(
         (sign, probability_table(part, counts, n_levels, prior_rows))
         for (part, sign), counts in zip(terms, counted, strict=True)
     )
-    return DecomposableMarkovNetwork(variables, levels, graph, factors)
+    return DecomposableMarkovNetwork(variables, levels, graph, factors, learned)
 
 
-def _check_types(column: Column, levels: tuple[Hashable, ...]) -> None:
-    """Refuse text where numbers were learned from, and numbers where text was: no level could be found."""
-    if (
-        column.levels
-        and levels
-        and all(isinstance(level, str) for level in levels)
-        != any(isinstance(level, str) for level in column.levels)
-    ):
-        raise DataError(
-            f"Column {column.name!r} holds values such as {column.levels[0]!r}; the network knows levels such "
-            f"as {levels[0]!r}. Levels of a text file are strings: convert the column to the type learned from."
-        )
+@dataclass(frozen=True, slots=True, eq=False)
+class CliqueCounts:
+    """A :class:`~xordal.counting.oracle.CellCounter` that knows the counts of a graph's cliques only."""
+
+    cliques: Mapping[VarSet, CellCounts]
+
+    def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
+        """Return the counts of cliques and of sets inside them."""
+        return [self._count(wanted) for wanted in sets]
+
+    def _count(self, wanted: VarSet) -> CellCounts:
+        if wanted in self.cliques:
+            return self.cliques[wanted]
+        clique = next(clique for clique in self.cliques if wanted & ~clique == 0)
+        inside = members(clique)
+        return self.cliques[clique].over([inside.index(v) for v in members(wanted)])
+
+
+def _check_smoothing(prior_rows: float) -> None:
+    if not isinstance(prior_rows, Real) or not 0 <= prior_rows < np.inf:
+        raise SettingsError(f"The smoothing must be zero or a positive number of rows, not {prior_rows!r}.")

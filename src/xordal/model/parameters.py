@@ -12,8 +12,9 @@ tables, in which such a cell is impossible.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import fsum, log, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +55,48 @@ class ProbabilityTable:
         codes
             Shape (all columns, rows): level codes; a negative code is a level that was never seen.
         """
-        chosen = np.asarray(codes[list(members(self.variables))])
+        return self.log_prob_of(np.asarray(codes[list(members(self.variables))]))
+
+    def log_prob_of(self, chosen: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the same from the codes of the table's own variables alone, shape (variables, rows)."""
         counts = np.append(self.counted.counts, 0)[_places(self.counted.cells, chosen)]
         cells = counts + self.prior_rows / self.n_cells
         with np.errstate(divide="ignore"):
             logs: NDArray[np.float64] = np.log(cells) - np.log(self.n_rows + self.prior_rows)
         logs[(chosen < 0).any(axis=0)] = -np.inf
         return logs
+
+    def cut(self, observed: Mapping[int, int], n_levels: Sequence[int]) -> NDArray[np.float64]:
+        """Return the log probabilities of all cells in which some variables have given levels.
+
+        One axis for each of the other variables, in increasing order; memory is that of those cells.
+        """
+        inside = members(self.variables)
+        free = [place for place, v in enumerate(inside) if v not in observed]
+        fixed = [place for place, v in enumerate(inside) if v in observed]
+        here = (self.counted.cells[:, fixed] == [observed[inside[place]] for place in fixed]).all(axis=1)
+        counts = np.zeros([1, *(n_levels[inside[place]] for place in free)])  # an axis even where none is free
+        cells = self.counted.cells[here][:, free]
+        counts[np.zeros(len(cells), dtype=np.int64), *cells.T] = self.counted.counts[here]
+        with np.errstate(divide="ignore"):
+            logs: NDArray[np.float64] = np.log(counts[0] + self.prior_rows / self.n_cells)
+        return np.asarray(logs - np.log(self.n_rows + self.prior_rows))
+
+    def over(self, variables: VarSet, n_levels: Sequence[int]) -> ProbabilityTable:
+        """Return the table of some of the variables: the margin of this one, which smoothing leaves exact."""
+        inside = members(self.variables)
+        counted = self.counted.over([inside.index(v) for v in members(variables)])
+        n_cells = prod(float(n_levels[v]) for v in members(variables))
+        return ProbabilityTable(variables, counted, n_cells, self.n_rows, self.prior_rows)
+
+    def entropy(self) -> float:
+        """Return the entropy of the smoothed distribution, in nats; cells never seen have their share."""
+        total = self.n_rows + self.prior_rows
+        seen = (self.counted.counts + self.prior_rows / self.n_cells) / total
+        unseen = self.n_cells - len(seen)
+        share = self.prior_rows / self.n_cells / total
+        rest = unseen * share * log(share) if unseen and share else 0.0
+        return fsum((*(-seen * np.log(seen)).tolist(), -rest))
 
 
 def probability_table(

@@ -19,7 +19,7 @@ from xordal.types import StoppedBy
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large cliques may grow, and how much time and memory a search may take.
+    """How large cliques may grow, and how much time, memory and how many threads a search may take.
 
     Parameters
     ----------
@@ -29,16 +29,20 @@ class Limits:
         Seconds after which the search returns what it has learned.
     memory_limit
         Bytes of memory of the whole process, data included, beyond which it does so.
+    threads
+        Threads that count; all cores of this process where None. They change nothing but the time.
     """
 
     max_clique: int | None = None
     time_limit: float | None = None
     memory_limit: float | None = None
+    threads: int | None = None
 
     def __post_init__(self) -> None:
-        clique = self.max_clique
-        if clique is not None and (not isinstance(clique, Integral) or clique < 2):
-            raise SettingsError(f"max_clique must be a whole number of at least 2, not {clique!r}.")
+        for name, least in (("max_clique", 2), ("threads", 1)):
+            number = getattr(self, name)
+            if number is not None and (not isinstance(number, Integral) or int(number) < least):
+                raise SettingsError(f"{name} must be a whole number of at least {least}, not {number!r}.")
         for name, unit in (("time_limit", "seconds"), ("memory_limit", "bytes")):
             limit = getattr(self, name)
             if limit is not None and (not isinstance(limit, Real) or not 0 < float(limit) < inf):

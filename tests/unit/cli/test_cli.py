@@ -302,7 +302,7 @@ def test_interruption_prints_the_network_so_far(tmp_path: Path) -> None:
     rows = [[(row >> bit) & 1 for bit in range(11)] for row in range(2**11)]
     lines = [",".join(f"b{bit}" for bit in range(40)), *(",".join(map(str, (row * 4)[:40])) for row in rows)]
     (tmp_path / "long.csv").write_text("\n".join(lines))
-    command = [*XORDAL, "learn", "long.csv", "-k", "6"]
+    command = [*XORDAL, "learn", "long.csv", "-k", "6", "-o", "net.json"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     ) as process:
@@ -315,6 +315,9 @@ def test_interruption_prints_the_network_so_far(tmp_path: Path) -> None:
     assert "Network: " in out
     assert "learned so far" in err
     assert "Traceback" not in err
+    kept = json.loads(run("inspect", "net.json", "--json", cwd=tmp_path).stdout)
+    assert kept["stopped_by"] == "interruption"
+    assert len(kept["trace"]) >= 3
 
 
 def test_in_a_terminal_the_table_and_the_spinner_share_the_screen(tmp_path: Path) -> None:

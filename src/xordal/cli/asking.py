@@ -1,0 +1,115 @@
+"""The network and the evidence on the command line: options, and text into names and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from xordal.model.network import DecomposableMarkovNetwork
+
+PANEL = "Evidence"
+
+Net = Annotated[
+    str,
+    typer.Argument(
+        help="Model file, as xordal learn -o writes it; - for standard input.",
+        metavar="NET",
+        show_default=False,
+    ),
+]
+GivenOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given", metavar="COL=LEVEL", help="An observed value; may be repeated.", rich_help_panel=PANEL
+    ),
+]
+LikelyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--likely",
+        metavar="COL=LEVEL:WEIGHT,...",
+        help="An observation in doubt: how likely it is under each level; *:W is for all levels not named.",
+        rich_help_panel=PANEL,
+    ),
+]
+Smoothing = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=1e9,
+        help="Equivalent sample size of the tables, in rows, instead of the file's; 0: tables as counted.",
+    ),
+]
+
+
+def network_of(file: str, smoothing: float | None = None) -> DecomposableMarkovNetwork:
+    """Load a network, with another smoothing if one is asked for."""
+    from xordal.formats.model_file import load
+
+    network = load(file)
+    return network if smoothing is None else network.smoothed(smoothing)
+
+
+def given_in(network: DecomposableMarkovNetwork, texts: Sequence[str] | None) -> dict[str, Hashable]:
+    """Return evidence from texts such as dog=barks; a level is found by its text, its number or its bin."""
+    from xordal.model.evidence import level_from_text
+
+    given: dict[str, Hashable] = {}
+    for text in texts or ():
+        name, value = _named(network, text, "--given", "dog=barks")
+        if name in given:
+            raise typer.BadParameter(f"--given names {name!r} more than once.")
+        given[name] = level_from_text(network, name, value)
+    return given
+
+
+def likely_in(
+    network: DecomposableMarkovNetwork, texts: Sequence[str] | None
+) -> dict[str, dict[Hashable, float]]:
+    """Return soft evidence from texts such as dog=barks:3,quiet:1 or dog=barks:3,*:1."""
+    from xordal.model.evidence import level_from_text
+
+    likely: dict[str, dict[Hashable, float]] = {}
+    for text in texts or ():
+        name, value = _named(network, text, "--likely", "dog=barks:3,quiet:1")
+        if name in likely:
+            raise typer.BadParameter(f"--likely names {name!r} more than once.")
+        weights: dict[Hashable, float] = {}
+        rest = None
+        for level, weight in _weights(text, value):
+            if level == "*":
+                rest = weight
+            else:
+                weights[level_from_text(network, name, level)] = weight
+        if rest is not None:
+            weights |= {level: rest for level in network.levels_of(name) if level not in weights}
+        likely[name] = weights
+    return likely
+
+
+def _named(network: DecomposableMarkovNetwork, text: str, option: str, example: str) -> tuple[str, str]:
+    """Split NAME=VALUE; a name may hold an equals sign itself, so the longest known one is taken."""
+    splits = [(text[:place], text[place + 1 :]) for place, sign in enumerate(text) if sign == "="]
+    if not splits:
+        raise typer.BadParameter(f"{option} wants {example}, not {text!r}.")
+    known = [split for split in splits if split[0] in network.variables]
+    return known[-1] if known else (splits[0][0].strip(), splits[0][1])
+
+
+def _weights(text: str, value: str) -> list[tuple[str, float]]:
+    import csv
+
+    parts = next(csv.reader([value], skipinitialspace=True), [])
+    found = []
+    for part in parts:
+        level, colon, weight = part.rpartition(":")
+        try:
+            found.append((level.strip(), float(weight)))
+        except ValueError:
+            colon = ""
+        if not colon:
+            raise typer.BadParameter(f"--likely wants dog=barks:3,quiet:1, not {text!r}.")
+    return found

@@ -1,0 +1,96 @@
+"""``xordal inspect`` and ``compare``: look at networks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xordal.cli import asking, output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xordal.types import Learned
+
+
+def inspect(
+    net: asking.Net,
+    link: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Two columns: explain why they are linked, or what keeps them apart.", metavar="COL COL"
+        ),
+    ] = None,
+    as_json: output.AsJson = False,
+) -> None:
+    """Show a network: its columns, steps, cliques and hidden groups; or explain one link.
+
+    Examples: xordal inspect net.json; xordal inspect net.json dog John
+    """
+    from xordal.cli import screen
+    from xordal.formats.stories import (
+        network_to_json,
+        story_lines,
+        story_to_json,
+        structure_lines,
+        variable_lines,
+    )
+
+    if link and len(link) != 2:
+        raise typer.BadParameter("name two columns to explain their link, or none to show the network.")
+    network = asking.network_of(net)
+    console = screen.output()
+    if link:
+        story = network.why_link(*link)
+        if as_json:
+            typer.echo(json.dumps(story_to_json(story), indent=2))
+        else:
+            screen.print_lines(console, story_lines(story))
+        return
+    if as_json:
+        typer.echo(json.dumps(network_to_json(network), indent=2))
+        return
+    screen.print_lines(console, variable_lines(network))
+    if network.learned is not None and network.learned.trace:
+        _print_trace(console, network.learned)
+    screen.print_lines(console, ["", *structure_lines(network)])
+
+
+def compare(
+    first: asking.Net,
+    second: Annotated[str, typer.Argument(help="Another model file.", metavar="OTHER", show_default=False)],
+    smoothing: asking.Smoothing = None,
+    as_json: output.AsJson = False,
+) -> None:
+    """Compare two networks: links that only one has, and how far apart their distributions are.
+
+    Examples: xordal compare net.json other.json
+    """
+    from xordal.cli import screen
+    from xordal.cli.reading import label_of
+    from xordal.formats.stories import comparison_lines, comparison_to_json
+
+    if first == second == "-":
+        raise typer.BadParameter("standard input holds one network; name a file for the other.")
+    found = asking.network_of(first, smoothing).compare(asking.network_of(second, smoothing))
+    if as_json:
+        typer.echo(json.dumps(comparison_to_json(found), indent=2))
+        return
+    names = (label_of(first), label_of(second))
+    if names[0] == names[1]:
+        names = (first, second)
+    screen.print_lines(screen.output(), comparison_lines(found, *names))
+
+
+def _print_trace(console: Console, learned: Learned) -> None:
+    from xordal.cli import screen
+
+    console.print()
+    columns = [screen.STEP, screen.LOOKAHEAD, screen.GAIN, screen.GRAPHS_TESTED]
+    if learned.n_rows is not None:
+        columns.insert(3, screen.chance(learned.n_rows))
+    table = screen.TraceTable(console, learned.variables, columns)
+    for entry in learned.trace:
+        table.add(entry)

@@ -1,0 +1,59 @@
+"""Where results go: a file, whole or not at all, or standard output as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="File to write; - or none: standard output."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+def write(file: str | None, pieces: Iterable[str]) -> None:
+    """Write to a file, or to standard output as it comes."""
+    from xordal.data.write import is_standard_output, write_pieces
+
+    if file is not None and not is_standard_output(file):
+        write_pieces(file, pieces)
+        return
+    for piece in pieces:
+        typer.echo(piece, nl=False)
+
+
+def tell(what: str, file: str | None) -> None:
+    """Say what a file got, if it is one."""
+    from xordal.cli.screen import notes
+    from xordal.data.write import is_standard_output
+    from xordal.formats.text import shown
+
+    if file is not None and not is_standard_output(file):
+        notes().print(f"Wrote {what} to {shown(file)}", soft_wrap=True)
+
+
+def check_name(file: str | None) -> None:
+    """Refuse the name of a file that cannot be one, before any work is done."""
+    from xordal.errors import DataError
+
+    if file is None:
+        return
+    if file == "":
+        raise typer.BadParameter("-o needs the name of a file.")
+    if Path(file).is_dir():
+        raise DataError(f"{file!r} is a directory; -o names a file in it.")
+    if not Path(file).absolute().parent.is_dir():
+        raise DataError(f"There is no directory {str(Path(file).parent)!r} to write {Path(file).name!r} into.")
+
+
+def check_model_name(file: str | None) -> None:
+    """Refuse a name no model file can have; standard output is where the result is printed."""
+    from xordal.data.write import is_standard_output
+
+    check_name(file)
+    if file is not None and is_standard_output(file):
+        raise typer.BadParameter("-o writes the model to a file of its own; name one, such as net.json.")

@@ -1,0 +1,58 @@
+"""``xordal query``: ask a network."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xordal.cli import asking, output
+
+if TYPE_CHECKING:
+    pass
+
+
+def query(
+    net: asking.Net,
+    asked: Annotated[
+        list[str] | None,
+        typer.Argument(help="Columns to ask for, several: their joint; none: each column.", metavar="COL"),
+    ] = None,
+    *,
+    given: asking.GivenOption = None,
+    likely: asking.LikelyOption = None,
+    mpe: Annotated[
+        bool, typer.Option("--mpe", help="The most probable state of all columns (most probable explanation).")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also show which evidence moved the answer, and by how much.")
+    ] = False,
+    smoothing: asking.Smoothing = None,
+    as_json: output.AsJson = False,
+) -> None:
+    """Ask a network: probabilities of columns given what is known of others.
+
+    Examples: xordal query net.json John --given dog=barks --given music_box=plays; xordal query net.json John
+    --likely dog=barks:3,quiet:1; xordal query net.json --mpe --given John=complains
+    """
+    from xordal.cli import screen
+    from xordal.formats.answers import Question, answer_lines, answer_to_json
+
+    if mpe and (asked or explain):
+        raise typer.BadParameter("--mpe answers for all columns; leave out the columns and --explain.")
+    if explain and (asked is None or len(asked) != 1):
+        raise typer.BadParameter("--explain needs the one column to explain.")
+    network = asking.network_of(net, smoothing)
+    question = Question(
+        tuple(asked or ()), asking.given_in(network, given), asking.likely_in(network, likely), mpe, explain
+    )
+    if explain and not (question.given or question.likely):
+        raise typer.BadParameter("--explain shows what evidence does; give some with --given or --likely.")
+    if as_json:
+        typer.echo(json.dumps(answer_to_json(network, question), indent=2))
+        return
+    console = screen.output()
+    width = min(console.width, 100)
+    lines = answer_lines(network, question, width=width, blocks=screen.has_blocks(console))
+    screen.print_lines(console, lines)

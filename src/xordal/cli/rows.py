@@ -1,0 +1,242 @@
+"""``xordal predict``, ``score`` and ``sample``: a network on tables of rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xordal.cli import asking, output, reading
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from xordal.data.dialect import TextFormat
+    from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.model.rows import RowCodes
+
+
+class UnseenChoice(StrEnum):
+    """What becomes of a level the network never saw."""
+
+    error = "error"
+    missing = "missing"
+    impossible = "impossible"
+
+
+class AbsentChoice(StrEnum):
+    """What becomes of a column that is not there."""
+
+    error = "error"
+    missing = "missing"
+
+
+UnseenOption = Annotated[
+    UnseenChoice,
+    typer.Option(
+        "--unseen",
+        help="A level the network never saw: refuse it, take the cell as missing, or (score only) give the row "
+        "probability zero.",
+        rich_help_panel=reading.PANEL,
+    ),
+]
+AbsentOption = Annotated[
+    AbsentChoice,
+    typer.Option(
+        "--absent",
+        help="A column that is not there: refuse, or take it as missing.",
+        rich_help_panel=reading.PANEL,
+    ),
+]
+
+
+def predict(  # noqa: PLR0913 - one parameter per option
+    net: asking.Net,
+    data: reading.Data,
+    *,
+    target: Annotated[
+        str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict from the others.")
+    ] = None,
+    impute: Annotated[
+        bool, typer.Option("--impute", help="Instead: write the table with its missing cells filled in.")
+    ] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="Write the probability of each level.")] = False,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Copy these columns of the table beside the predictions."),
+    ] = None,
+    to: output.Output = None,
+    unseen: UnseenOption = UnseenChoice.error,
+    absent: AbsentOption = AbsentChoice.error,
+    smoothing: asking.Smoothing = None,
+    missing_tokens: reading.MissingTokens = None,
+    delimiter: reading.Delimiter = None,
+    header: reading.Header = None,
+    encoding: reading.Encoding = None,
+    as_json: output.AsJson = False,
+) -> None:
+    """Predict a column of a table from the others, or fill in what is missing.
+
+    The target's own values are not looked at; where there are any, how many were right is told. A missing cell
+    is no evidence.
+
+    Examples: xordal predict net.json new.csv -t John; xordal predict net.json holes.csv --impute -o full.csv
+    """
+    from xordal.formats.predictions import imputed_rows, prediction_rows, predictions_to_json
+    from xordal.model.predict import chances_of, completed
+
+    if (target is None) == (not impute):
+        raise typer.BadParameter("say what to predict: --target COL, or --impute for all missing cells.")
+    if impute and (proba or keep or as_json):
+        raise typer.BadParameter("--impute writes the whole table; leave out --proba, --keep and --json.")
+    if unseen is UnseenChoice.impossible:
+        raise typer.BadParameter("nothing follows from a level that is impossible; --unseen error or missing.")
+    output.check_name(to)
+    network = asking.network_of(net, smoothing)
+    form = reading.text_format(delimiter, header, encoding, missing_tokens)
+    rows = _rows(network, data, form, unseen, absent, ignore=target)
+    if target is None:
+        codes = completed(network, rows)
+        _write_table(to, *imputed_rows(network, rows, codes))
+        filled = int(((rows.codes < 0) & (codes >= 0)).sum())
+        _note(f"Filled in {filled:,} of {rows.codes.size:,} cells.")
+        return
+    chances = chances_of(network, rows, target)
+    if as_json:
+        output.write(to, [json.dumps(predictions_to_json(network, rows, target, chances), indent=2) + "\n"])
+    else:
+        _write_table(to, *prediction_rows(network, rows, target, chances, proba, reading.names_in(keep) or []))
+    _tell_accuracy(network, rows, target, chances)
+
+
+def score(  # noqa: PLR0913 - one parameter per option
+    net: asking.Net,
+    data: reading.Data,
+    *,
+    top: Annotated[int, typer.Option(min=0, help="Show this many of the most surprising rows.")] = 10,
+    to: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the scores of all rows as CSV.")
+    ] = None,
+    unseen: UnseenOption = UnseenChoice.error,
+    absent: AbsentOption = AbsentChoice.error,
+    smoothing: asking.Smoothing = None,
+    missing_tokens: reading.MissingTokens = None,
+    delimiter: reading.Delimiter = None,
+    header: reading.Header = None,
+    encoding: reading.Encoding = None,
+    as_json: output.AsJson = False,
+) -> None:
+    """Say how probable the rows of a table are, which are odd, and which clique is to blame.
+
+    Scores are log probabilities in nats. A missing cell is summed out.
+
+    Examples: xordal score net.json new.csv; xordal score net.json new.csv --top 3 --json
+    """
+    from xordal.cli import screen
+    from xordal.formats.predictions import score_lines, score_rows, scores_to_json
+    from xordal.model.predict import score_rows as scores_of
+
+    output.check_name(to)
+    network = asking.network_of(net, smoothing)
+    form = reading.text_format(delimiter, header, encoding, missing_tokens)
+    rows = _rows(network, data, form, unseen, absent)
+    scores = scores_of(network, rows)
+    if to is not None:
+        _write_table(to, *score_rows(scores))
+    if as_json:
+        typer.echo(json.dumps(scores_to_json(network, rows, scores, top), indent=2))
+    elif to is None or not _is_output(to):
+        screen.print_lines(screen.output(), score_lines(network, rows, scores, top))
+
+
+def sample(
+    net: asking.Net,
+    *,
+    rows: Annotated[int, typer.Option("-n", "--rows", min=1, help="Random rows to draw.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random rows.")] = 0,
+    given: asking.GivenOption = None,
+    likely: asking.LikelyOption = None,
+    to: output.Output = None,
+    smoothing: asking.Smoothing = None,
+) -> None:
+    """Draw random rows from a network; given evidence, from what it leaves.
+
+    Examples: xordal sample net.json -n 1000 --seed 1 -o rows.csv; xordal sample net.json --given John=complains
+    """
+    from xordal.errors import counted
+    from xordal.model.sampling import sample_codes
+
+    output.check_name(to)
+    network = asking.network_of(net, smoothing)
+    hard, soft = asking.given_in(network, given), asking.likely_in(network, likely)
+    codes = sample_codes(network, rows, seed=seed, given=hard, likely=soft)
+    texts = [[str(level) for level in levels] for levels in network.levels]
+    drawn = ([text[code] for text, code in zip(texts, row, strict=True)] for row in codes.T.tolist())
+    _write_table(to, list(network.variables), drawn)
+    output.tell(f"{counted(rows, 'row')} at random, seed {seed},", to)
+
+
+def _rows(
+    network: DecomposableMarkovNetwork,
+    data: str,
+    form: TextFormat,
+    unseen: UnseenChoice,
+    absent: AbsentChoice,
+    ignore: str | None = None,
+) -> RowCodes:
+    """Read a table for a network; notes about how it was read go to standard error."""
+    import warnings
+
+    from xordal.cli import screen
+    from xordal.errors import DataWarning
+    from xordal.formats.text import shown
+    from xordal.model.evidence import number_of
+    from xordal.model.rows import encoded
+
+    if ignore is not None:
+        number_of(network, ignore)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        found = encoded(
+            network,
+            data,
+            unseen=unseen.value,
+            absent=absent.value,
+            ignore=[] if ignore is None else [ignore],
+            by_text=True,
+            text=form,
+        )
+    for warning in caught:
+        screen.notes().print(shown(f"Note: {warning.message}"), soft_wrap=True)
+    return found
+
+
+def _write_table(to: str | None, names: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
+    from xordal.data.write import csv_pieces
+
+    output.write(to, csv_pieces(names, rows))
+
+
+def _tell_accuracy(
+    network: DecomposableMarkovNetwork, rows: RowCodes, target: str, chances: NDArray[np.float64]
+) -> None:
+    from xordal.formats.predictions import accuracy_text
+
+    if told := accuracy_text(network, rows, target, chances):
+        _note(told)
+
+
+def _note(text: str) -> None:
+    from xordal.cli import screen
+
+    screen.notes().print(text, soft_wrap=True)
+
+
+def _is_output(to: str) -> bool:
+    from xordal.data.write import is_standard_output
+
+    return is_standard_output(to)

@@ -1,0 +1,187 @@
+"""The history of a network in a model file: what ``learn --json`` prints of it, read and checked."""
+
+from __future__ import annotations
+
+from typing import Literal, cast, get_args
+
+from xordal.formats.checked import Node
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.junction_tree import maximal_cliques
+from xordal.types import (
+    EMPTY,
+    Learned,
+    LinkSet,
+    Rule,
+    RuleKind,
+    SearchRun,
+    StoppedBy,
+    Submodel,
+    TraceEntry,
+    VarSet,
+    links_after,
+    members,
+    varset,
+)
+
+# Keys with a meaning of their own; all others at the top are settings of the run.
+_KNOWN = {
+    "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
+    "data", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested",
+    "candidates_scored", "sets_scanned", "stopped_by", "seconds",
+}  # fmt: skip
+
+
+def history(top: Node, variables: tuple[str, ...], links: LinkSet, n_rows: int) -> Learned | None:
+    """Return how a network was learned; None for a file without a trace."""
+    if top.get("trace") is None:
+        return None
+    trace = tuple(_entry(item, variables) for item in top["trace"].items())
+    if _replayed(top["trace"], trace) != links:
+        top["trace"].wrong("the steps do not lead to the links of the network")
+    if (single := top.get("single_link")) is not None:
+        read_links(single["links"], variables)
+    stopped = top.get("stopped_by")
+    run = SearchRun(
+        trace,
+        top["graphs_tested"].integer(0),
+        top["candidates_scored"].integer(0),
+        top["sets_scanned"].integer(0),
+        None if stopped is None else cast("StoppedBy", stopped.one_of(*get_args(StoppedBy))),
+    )
+    graph = ChordalGraph.empty(len(variables)).add(links)
+    up_to, submodels, colored = top.get("submodels_up_to"), top.get("submodels"), top.get("colored_links")
+    return Learned(
+        variables=variables,
+        links=links,
+        cliques=tuple(members(clique) for clique in maximal_cliques(graph)),
+        run=run,
+        settings=_settings(top),
+        n_rows=n_rows,
+        seconds=top["seconds"].number(0),
+        submodels=None
+        if submodels is None
+        else tuple(_submodel(item, variables) for item in submodels.items()),
+        colored_links=None if colored is None else read_links(colored, variables),
+        submodels_up_to=None if up_to is None else up_to.integer(2),
+    )
+
+
+def read_links(node: Node, variables: tuple[str, ...]) -> LinkSet:
+    """Return a list of pairs of names as links, checked and in increasing order."""
+    number = {name: v for v, name in enumerate(variables)}
+    links = []
+    for item in node.items():
+        pair = [name for _, name in item.texts()]
+        if len(pair) != 2:
+            item.wrong("a link joins two variables")
+        for name in pair:
+            if name not in number:
+                item.wrong(f"{name!r} is no variable of the network")
+        link = cast("tuple[int, int]", tuple(sorted(number[name] for name in pair)))
+        if link in links:
+            item.wrong("this link is there a second time")
+        links.append(link)
+    return tuple(sorted(links))
+
+
+def _entry(node: Node, variables: tuple[str, ...]) -> TraceEntry:
+    log_p, fill_in = node.get("log_p_value"), node.get("fill_in")
+    links = read_links(node["links"], variables)
+    filled = () if fill_in is None else read_links(fill_in, variables)
+    if not links:
+        node["links"].wrong("a step changes at least one link")
+    if not set(filled) <= set(links):
+        node["fill_in"].wrong("links that fill in are among the links of the step")
+    if log_p is not None and log_p.number() > 0:
+        log_p.wrong("the logarithm of a probability is not above 0")
+    return TraceEntry(
+        action=cast("Literal['add', 'remove']", node["action"].one_of("add", "remove")),
+        lookahead=node["lookahead"].integer(0),
+        links=links,
+        gain=node["gain"].number(),
+        dof=node["dof"].integer(),
+        graphs_tested=node["graphs_tested"].integer(0),
+        fill_in=filled,
+        log_p_value=None if log_p is None else log_p.number(),
+    )
+
+
+def _replayed(node: Node, trace: tuple[TraceEntry, ...]) -> LinkSet:
+    """Return the links after all steps; each step adds what is not there, or removes what is."""
+    links: set[tuple[int, int]] = set()
+    for item, entry in zip(node.items(), trace, strict=True):
+        known = set(entry.links) & links
+        if known != (set() if entry.action == "add" else set(entry.links)):
+            item["links"].wrong("the step adds a link that is there, or removes one that is not")
+        links ^= set(entry.links)
+    return links_after(trace)
+
+
+def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
+    whole = _set(node["variables"], variables)
+    partition = tuple(_set(block, variables) for block in node["partition"].items())
+    if sum(partition) != whole or len(partition) < 2:  # blocks are disjoint exactly when their masks add up
+        node["partition"].wrong("the parts of a group must make up its variables")
+    context, log_p, rule = node.get("context"), node.get("log_p_value"), node.get("rule")
+    bound, parts_share = node.get("pairwise_bound"), node.get("parts_share")
+    if log_p is not None and log_p.number() > 0:
+        log_p.wrong("the logarithm of a probability is not above 0")
+    return Submodel(
+        whole,
+        partition,
+        cast(
+            "Literal['full', 'partial', 'conditional']", node["kind"].one_of("full", "partial", "conditional")
+        ),
+        node["total_correlation"].number(),
+        EMPTY if context is None else _set(context, variables),
+        None if log_p is None else log_p.number(),
+        None if bound is None else bound.number(0),
+        None if parts_share is None else parts_share.number(),
+        None if rule is None else _rule(rule, whole, variables),
+    )
+
+
+def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
+    kind = cast("RuleKind", node["kind"].one_of(*get_args(RuleKind)))
+    holds, by_chance = node["holds"].number(0), node["by_chance"].number(0)
+    if (target := node.get("target")) is not None:
+        if (place := _set_of_one(target, variables)) not in members(whole):
+            target.wrong("the rule is about a variable of the group")
+        return Rule(kind, holds, by_chance, target=place)
+    factors = tuple(item.integer() for item in node["factors"].items())
+    marked = () if (marks := node.get("marked")) is None else tuple(map(_level, marks.items()))
+    if len(factors) != whole.bit_count() or len(marked) not in (0, len(factors)):
+        node["factors"].wrong("a rule has one factor and one mark, if any, for each variable of the group")
+    modulus = node["modulus"].integer(2)
+    return Rule(kind, holds, by_chance, modulus, node["remainder"].integer(0), factors, marked)
+
+
+def _level(node: Node) -> str:
+    """Return the text of a level: any text, empty or not."""
+    if not isinstance(node.value, str):
+        node.wrong("there must be the text of a level")
+    return str(node.value)
+
+
+def _set_of_one(node: Node, variables: tuple[str, ...]) -> int:
+    if (name := node.text()) not in variables:
+        node.wrong(f"{name!r} is no variable of the network")
+    return variables.index(name)
+
+
+def _set(node: Node, variables: tuple[str, ...]) -> VarSet:
+    for item, name in node.texts():
+        if name not in variables:
+            item.wrong(f"{name!r} is no variable of the network")
+    found = varset(variables.index(name) for _, name in node.texts())
+    if not found:
+        node.wrong("there must be at least one variable")
+    return found
+
+
+def _settings(top: Node) -> dict[str, object]:
+    settings = {key: value for key, value in top.object().items() if key not in _KNOWN}
+    top["criterion"]["name"].text()
+    top["max_links"].integer(1)
+    top["schedule"].text()
+    return settings

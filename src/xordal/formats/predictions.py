@@ -1,0 +1,202 @@
+"""Predictions, imputed tables and scores of rows as CSV rows, JSON and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.select import named
+from xordal.errors import counted
+from xordal.formats.answers import finite, plain
+from xordal.formats.json import Json
+from xordal.formats.text import shown
+from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.predict import RowScores
+from xordal.model.rows import RowCodes, codes_of
+
+Row = Sequence[object]
+
+
+def prediction_rows(
+    network: DecomposableMarkovNetwork,
+    rows: RowCodes,
+    target: str,
+    chances: NDArray[np.float64],
+    proba: bool,
+    keep: Sequence[str],
+) -> tuple[list[str], Iterator[Row]]:
+    """Return names and rows of a table of predictions: the level and its probability, or all probabilities."""
+    levels = [str(level) for level in network.levels_of(target)]
+    kept = [named(rows.columns, name) for name in keep]
+    copies = [[*(str(level) for level in column.levels), ""] for column in kept]
+    columns = [column.codes.tolist() for column in kept]
+    best = np.argmax(chances, axis=1).tolist()
+    if proba:
+        names = [f"{target}={level}" for level in levels]
+    else:
+        names = [target, "probability"]
+
+    def row(number: int) -> Row:
+        told: Row = chances[number].tolist() if proba else (levels[best[number]], chances[number, best[number]])
+        return [*(texts[codes[number]] for texts, codes in zip(copies, columns, strict=True)), *told]
+
+    return [*keep, *names], (row(number) for number in range(rows.n_rows))
+
+
+def imputed_rows(
+    network: DecomposableMarkovNetwork, rows: RowCodes, codes: NDArray[np.int64]
+) -> tuple[list[str], Iterator[Row]]:
+    """Return names and rows of the whole table with missing cells filled in.
+
+    Cells that were there stay as they were written; columns the network does not know are copied, those the
+    table lacks come last.
+    """
+    number = {name: v for v, name in enumerate(network.variables)}
+    names = [column.name for column in rows.columns]
+    lists: list[list[str]] = []
+    for column in rows.columns:
+        texts = [*map(str, column.levels), ""]
+        own = [texts[code] for code in np.maximum(column.codes, -1).tolist()]
+        if (v := number.get(column.name)) is not None:
+            levels = list(map(str, network.levels[v]))
+            for row in np.flatnonzero(rows.codes[v] < 0).tolist():
+                own[row] = levels[codes[v, row]]
+        lists.append(own)
+    for name, v in number.items():
+        if name not in names:
+            names.append(name)
+            lists.append([str(network.levels[v][code]) for code in codes[v].tolist()])
+    return names, zip(*lists, strict=True)
+
+
+def predictions_to_json(
+    network: DecomposableMarkovNetwork, rows: RowCodes, target: str, chances: NDArray[np.float64]
+) -> Json:
+    """Return predictions as JSON; probabilities are in the order of ``levels``."""
+    levels = [plain(level) for level in network.levels_of(target)]
+    best = np.argmax(chances, axis=1).tolist()
+    told: Json = {"target": target, "levels": levels}
+    if (right := _right(network, rows, target, chances)) is not None:
+        told["accuracy"] = float(right.mean())
+    told["predictions"] = [
+        {"level": levels[code], "probabilities": row} for code, row in zip(best, chances.tolist(), strict=True)
+    ]
+    return told
+
+
+def _right(
+    network: DecomposableMarkovNetwork, rows: RowCodes, target: str, chances: NDArray[np.float64]
+) -> NDArray[np.bool_] | None:
+    """Return which rows that know the target were predicted right; None where none knows it."""
+    found = [column for column in rows.columns if column.name == target]
+    if not found:
+        return None
+    codes = codes_of(found[0], network.levels_of(target), by_text=True)
+    known = codes != -1
+    return (np.argmax(chances, axis=1) == codes)[known] if known.any() else None
+
+
+def accuracy_text(
+    network: DecomposableMarkovNetwork, rows: RowCodes, target: str, chances: NDArray[np.float64]
+) -> str | None:
+    """Return how many predictions were right, where the table knows, beside the commonest level's share."""
+    right = _right(network, rows, target, chances)
+    if right is None:
+        return None
+    usual = max(network.query(target).values())
+    known = counted(len(right), "row")
+    return (
+        f"{int(right.sum()):,} of {known} with a known {shown(target)} are predicted right "
+        f"({100 * right.mean():.1f} %); its commonest level has {100 * usual:.1f} %."
+    )
+
+
+def score_rows(scores: RowScores) -> tuple[list[str], Iterator[Row]]:
+    """Return names and rows of a table of scores."""
+    cliques = [" ".join(clique) for clique in scores.cliques]
+    parts = zip(
+        scores.log_prob.tolist(),
+        scores.surprise.tolist(),
+        scores.blamed.tolist(),
+        scores.blame.tolist(),
+        strict=True,
+    )
+    told = ((n, log, odd, cliques[at], blame) for n, (log, odd, at, blame) in enumerate(parts, start=1))
+    return ["row", "log_likelihood", "surprise", "clique", "clique_surprise"], told
+
+
+def scores_to_json(network: DecomposableMarkovNetwork, rows: RowCodes, scores: RowScores, top: int) -> Json:
+    """Return the scores of all rows; null stands for an infinite number, that of an impossible row."""
+    logs = scores.log_prob
+    return {
+        "n_rows": rows.n_rows,
+        "log_likelihood": finite(float(logs.sum())),
+        "mean_log_likelihood": finite(float(logs.mean())),
+        "expected": -network.entropy(),
+        "impossible_rows": int((logs == -np.inf).sum()),
+        "rows": [finite(log) for log in logs.tolist()],
+        "most_surprising": [
+            {
+                "row": row + 1,
+                "log_likelihood": finite(float(logs[row])),
+                "surprise": finite(float(scores.surprise[row])),
+                "clique": list(scores.cliques[scores.blamed[row]]),
+                "clique_surprise": finite(float(scores.blame[row])),
+                "values": dict(_values(network, rows, scores, row)),
+            }
+            for row in worst(scores, top)
+        ],
+    }
+
+
+def worst(scores: RowScores, top: int) -> list[int]:
+    """Return the most surprising rows, most surprising first; of equals the first."""
+    order: list[int] = np.argsort(-scores.surprise, kind="stable")[:top].tolist()
+    return order
+
+
+def score_lines(network: DecomposableMarkovNetwork, rows: RowCodes, scores: RowScores, top: int) -> list[str]:
+    """Return the scores in words: the mean, and the most surprising rows with the clique to blame."""
+    logs = scores.log_prob
+    impossible = int((logs == -np.inf).sum())
+    possible = logs[logs > -np.inf]
+    lines = []
+    if len(possible):
+        lines.append(
+            f"{counted(len(possible), 'row')}: mean log-likelihood {possible.mean():.4f} nats, in all "
+            f"{possible.sum():.4f}; rows of the network itself have {-network.entropy():.4f} on average."
+        )
+    if impossible:
+        lines.append(
+            f"{counted(impossible, 'row')} {'is' if impossible == 1 else 'are'} impossible in this network."
+        )
+    shown_rows = worst(scores, top)
+    if not shown_rows:
+        return lines
+    lines += ["", "Most surprising rows, and the clique that is to blame (surprise: nats above the mean):"]
+    lines.append("     row  surprise  of it  clique")
+    for row in shown_rows:
+        values = ", ".join(
+            f"{shown(k)}={'(missing)' if v is None else shown(v)}"
+            for k, v in _values(network, rows, scores, row)
+        )
+        lines.append(f"{row + 1:8,}  {scores.surprise[row]:8.3f} {scores.blame[row]:6.3f}  {values}")
+    return lines
+
+
+def _values(
+    network: DecomposableMarkovNetwork, rows: RowCodes, scores: RowScores, row: int
+) -> Iterator[tuple[str, object]]:
+    """Yield the values a row has in the clique that is to blame, as the table has them."""
+    by_name = {column.name: column for column in rows.columns}
+    for name in scores.cliques[scores.blamed[row]]:
+        code = rows.codes[network.variables.index(name), row]
+        if code >= 0:
+            yield name, plain(network.levels_of(name)[code])
+        elif code == -1:
+            yield name, None
+        else:
+            column = by_name[name]
+            yield name, plain(column.levels[column.codes[row]])

@@ -1,0 +1,219 @@
+"""Networks, their links and their comparison, as JSON and in words: ``xordal inspect`` and ``compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xordal.errors import counted
+from xordal.formats.answers import finite, plain
+from xordal.formats.json import Json, to_json
+from xordal.formats.text import link_text, network_lines, shown
+from xordal.model.compare import Comparison
+from xordal.model.explain import LinkStory
+from xordal.model.network import DecomposableMarkovNetwork
+from xordal.types import NamedSubmodel, single_link_part
+
+_NOTHING = 5e-5  # nats that print as 0.0000
+_MOST_LEVELS = 8
+
+
+def network_to_json(network: DecomposableMarkovNetwork) -> Json:
+    """Return what is known of a network: how it was learned, its variables and its size."""
+    told: Json = {} if network.learned is None else dict(to_json(network.learned))
+    return told | {
+        "variables": list(network.variables),
+        "links": [[network.variables[u], network.variables[v]] for u, v in network.graph.links],
+        "cliques": [list(clique) for clique in network.cliques],
+        "levels": {
+            name: [plain(level) for level in levels]
+            for name, levels in zip(network.variables, network.levels, strict=True)
+        },
+        "n_rows": network.n_rows,
+        "n_parameters": network.n_parameters,
+        "entropy": network.entropy(),
+        "smoothing": network.smoothing,
+        **_single_link(network),
+    }
+
+
+def _single_link(network: DecomposableMarkovNetwork) -> Json:
+    if network.learned is None:
+        return {}
+    found = single_link_part(network.learned.trace)
+    return {"single_link": {"links": [[network.variables[u], network.variables[v]] for u, v in found]}}
+
+
+def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:
+    """Return size, settings and variables of a network in words."""
+    variables, rows = counted(len(network.variables), "variable"), counted(network.n_rows, "row")
+    parameters = counted(network.n_parameters, "parameter")
+    lines = [
+        f"{variables}, counted from {rows}; {parameters}, entropy {network.entropy():.4f} nats, smoothing "
+        f"{network.smoothing:g}"
+    ]
+    if network.learned is not None:
+        told = "  ".join(f"{key}={_setting(value)}" for key, value in network.learned.settings.items())
+        lines.append(f"settings: {told}")
+    lines += ["", "Variables and their levels"]
+    longest = max(len(shown(name)) for name in network.variables)
+    for name, levels in zip(network.variables, network.levels, strict=True):
+        some = ", ".join(map(shown, levels[:_MOST_LEVELS]))
+        more = f" and {len(levels) - _MOST_LEVELS} others" if len(levels) > _MOST_LEVELS else ""
+        lines.append(f"  {shown(name).ljust(longest)}  {some}{more}")
+    return lines
+
+
+def structure_lines(network: DecomposableMarkovNetwork) -> list[str]:
+    """Return cliques, hidden groups and what a single-link search would have missed."""
+    if network.learned is not None:
+        lines, stopped_by = network_lines(network.learned), network.learned.run.stopped_by
+        if stopped_by is None:
+            return lines
+        article = "an" if stopped_by == "interruption" else "a"
+        return [*lines, "", f"The search was ended by {article} {stopped_by}."]
+    return [f"Network: {counted(len(network.graph.links), 'link')}", *map(_clique, network.cliques)]
+
+
+def _clique(names: Iterable[str]) -> str:
+    return "  { " + ", ".join(map(shown, names)) + " }"
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{key}={other}" for key, other in value.items() if key != "name")
+        return shown(f"{value.get('name', '')}({inner})")
+    return shown(value)
+
+
+def story_to_json(story: LinkStory) -> Json:
+    """Return why two variables are linked, or what keeps them apart."""
+    told: Json = {"link": list(story.variables), "is_linked": story.is_linked, "pair": story.pair}
+    if not story.is_linked:
+        return told | {"separator": list(story.separator)}
+    told |= {"given_rest": story.given_rest, "clique": list(story.clique)}
+    if story.entry is not None:
+        told |= {
+            "step": story.step,
+            "lookahead": story.entry.lookahead,
+            "gain": story.entry.gain,
+            "by_chance": story.by_chance,
+            "together_with": [list(link) for link in story.together_with],
+            "is_fill_in": story.is_fill_in,
+        }
+    if story.submodels is not None:
+        told["hidden_by"] = [_group_json(group) for group in story.submodels]
+    if story.single_link is not None:
+        told["single_link_finds_it"] = story.single_link
+    return told
+
+
+def _group_json(group: NamedSubmodel) -> Json:
+    return {
+        "variables": list(group.variables),
+        "partition": [list(block) for block in group.partition],
+        "kind": group.kind,
+        **({"context": list(group.context)} if group.context else {}),
+        "total_correlation": group.total_correlation,
+    }
+
+
+def story_lines(story: LinkStory) -> list[str]:
+    """Return why two variables are linked, or what keeps them apart, in words."""
+    one, other = map(shown, story.variables)
+    pair = f"As a pair they share {story.pair:.4f} nats{_judged(story.pair)}."
+    if not story.is_linked:
+        return [f"{one} and {other} are not linked.", pair, _apart(story)]
+    lines = [f"{one} and {other} are linked.", pair]
+    rest = [shown(name) for name in story.clique if name not in story.variables]
+    if rest and story.given_rest is not None:
+        lines.append(f"Given {', '.join(rest)} they share {story.given_rest:.4f} nats.")
+    lines += _step_lines(story)
+    for group in story.submodels or ():
+        blocks = " | ".join(" ".join(map(shown, block)) for block in group.partition)
+        given = f", given {' '.join(map(shown, group.context))}" if group.context else ""
+        lines.append(
+            f"Hidden by the group {blocks}  ({group.kind}{given}, {group.total_correlation:.4f} nats in all)."
+        )
+    return [*lines, *_single_lines(story)]
+
+
+def _judged(information: float) -> str:
+    return ": nothing that a pairwise view could see" if information < _NOTHING else ""
+
+
+def _apart(story: LinkStory) -> str:
+    if not story.separator:
+        return "No path of links joins them: in this network they are independent."
+    between = ", ".join(map(shown, story.separator))
+    return f"All paths between them pass {between}; given that, they are independent."
+
+
+def _step_lines(story: LinkStory) -> list[str]:
+    entry = story.entry
+    if entry is None:
+        return ["How the link was learned is not known."]
+    if entry.lookahead == 0:
+        how = f"Step {story.step}: the link was required"
+    else:
+        how = f"Step {story.step} learned it, looking {counted(entry.lookahead, 'link')} ahead"
+    if story.is_fill_in:
+        how += ", as one that only keeps the graph chordal"
+    lines = [f"{how}."]
+    if story.together_with:
+        lines.append(f"It came together with {', '.join(map(link_text, story.together_with))}.")
+    chance = (
+        "" if story.by_chance is None else f"; by chance such a step gains {story.by_chance:.4f} on average"
+    )
+    return [*lines, f"The step gained {entry.gain:.4f} nats{chance}."]
+
+
+def _single_lines(story: LinkStory) -> list[str]:
+    if story.single_link is None:
+        return []
+    if story.single_link:
+        return ["A single-link search would have found it as well."]
+    return ["A single-link search would have said that the two are not linked."]
+
+
+def comparison_to_json(found: Comparison) -> Json:
+    """Return two networks side by side; null stands for a divergence that is infinite or not defined."""
+    there, back = found.divergence, found.divergence_back
+    told: Json = {
+        "shared": [list(link) for link in found.shared],
+        "missing": [list(link) for link in found.missing],
+        "extra": [list(link) for link in found.extra],
+        "only_first": list(found.only_first),
+        "only_second": list(found.only_second),
+        "divergence": None if there is None else finite(there),
+        "divergence_back": None if back is None else finite(back),
+        "is_infinite": [value == float("inf") for value in (there, back)],
+    }
+    return told if found.reason is None else told | {"reason": found.reason}
+
+
+def comparison_lines(found: Comparison, first: str, second: str) -> list[str]:
+    """Return two networks side by side, in words."""
+    lines = [f"{counted(len(found.shared), 'link')} in both"]
+    for links, where in ((found.missing, first), (found.extra, second)):
+        if links:
+            lines += [
+                "",
+                f"{counted(len(links), 'link')} in {shown(where)} only",
+                *(f"  {link_text(link)}" for link in links),
+            ]
+    for names, where in ((found.only_first, first), (found.only_second, second)):
+        if names:
+            lines += ["", f"Variables of {shown(where)} only: {', '.join(map(shown, names))}"]
+    lines.append("")
+    if found.divergence is None or found.divergence_back is None:
+        return [*lines, f"No Kullback-Leibler divergence: {found.reason}."]
+    return [
+        *lines,
+        "Kullback-Leibler divergence, what a row loses in nats by the wrong network:",
+        f"  {_nats(found.divergence)}  if {shown(first)} is true and {shown(second)} is used",
+        f"  {_nats(found.divergence_back)}  if {shown(second)} is true and {shown(first)} is used",
+    ]
+
+
+def _nats(value: float) -> str:
+    return "infinite" if value == float("inf") else f"{value:8.4f}"

@@ -1,0 +1,117 @@
+"""Two networks side by side: the links of one that the other lacks, and how far apart their distributions are.
+
+The Kullback-Leibler divergence D(P || Q) is minus the entropy of P minus the mean of log Q under P; the latter
+is Q's signed sum with P's probabilities, each table at a time, so nothing larger than a clique of either is
+summed over, unless a clique of Q lies far apart in P.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum, inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.errors import DataError
+from xordal.model.observed import Evidence
+from xordal.types import members
+
+if TYPE_CHECKING:
+    from xordal.model.network import DecomposableMarkovNetwork
+
+LinkNames = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two networks side by side.
+
+    Attributes
+    ----------
+    shared, missing, extra
+        Links of both; of the first only, so missing in the second; of the second only. By name.
+    only_first, only_second
+        Variables that only one of them has.
+    divergence, divergence_back
+        D(first || second) and D(second || first) in nats: how much is lost per row by using one where the other
+        is true. Infinite where one calls impossible what can happen in the other. None where it is not
+        defined or too large to compute; ``reason`` then says why.
+    """
+
+    shared: tuple[LinkNames, ...]
+    missing: tuple[LinkNames, ...]
+    extra: tuple[LinkNames, ...]
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    divergence: float | None
+    divergence_back: float | None
+    reason: str | None = None
+
+
+def compare(first: DecomposableMarkovNetwork, second: DecomposableMarkovNetwork) -> Comparison:
+    """Answer :meth:`DecomposableMarkovNetwork.compare`."""
+    one, two = _links(first), _links(second)
+    only_first = tuple(name for name in first.variables if name not in second.variables)
+    only_second = tuple(name for name in second.variables if name not in first.variables)
+    there = back = reason = None
+    if only_first or only_second:
+        reason = "the networks have different variables"
+    else:
+        try:
+            there, back = divergence(first, second), divergence(second, first)
+        except DataError as error:
+            reason = str(error)
+    return Comparison(
+        tuple(one[key] for key in one if key in two),
+        tuple(one[key] for key in one if key not in two),
+        tuple(two[key] for key in two if key not in one),
+        only_first,
+        only_second,
+        there,
+        back,
+        reason,
+    )
+
+
+def divergence(of: DecomposableMarkovNetwork, by: DecomposableMarkovNetwork) -> float:
+    """Return D(of || by) in nats, of networks over the same variables in any order.
+
+    A level that only one of them knows has probability zero in the other.
+    """
+    number = {name: v for v, name in enumerate(of.variables)}
+    nothing = Evidence(np.full((len(of.variables), 1), -1, dtype=np.int64))
+    terms = [-of.entropy()]
+    for sign, table in by.factors:
+        inside = members(table.variables)
+        ours = sorted(number[by.variables[v]] for v in inside)
+        chances = np.exp(of.inference.joint(nothing, ours)[0])
+        order = [ours.index(number[by.variables[v]]) for v in inside]
+        logs = _in_levels_of(table.cut({}, by.n_levels), by, of, inside)
+        chances = np.transpose(chances, order)
+        happens = chances > 0
+        if (logs[happens] == -np.inf).any():
+            return inf
+        terms.append(-sign * float((chances[happens] * logs[happens]).sum()))
+    return max(fsum(terms), 0.0)
+
+
+def _in_levels_of(
+    logs: NDArray[np.float64],
+    by: DecomposableMarkovNetwork,
+    of: DecomposableMarkovNetwork,
+    inside: tuple[int, ...],
+) -> NDArray[np.float64]:
+    """Return a table with its cells in the order of the other network's levels; -inf for levels it lacks."""
+    for axis, v in enumerate(inside):
+        known = {level: code for code, level in enumerate(by.levels[v])}
+        places = [known.get(level, -1) for level in of.levels[of.variables.index(by.variables[v])]]
+        missing = np.full([*logs.shape[:axis], 1, *logs.shape[axis + 1 :]], -np.inf)
+        logs = np.take(np.concatenate([logs, missing], axis=axis), places, axis=axis)
+    return logs
+
+
+def _links(network: DecomposableMarkovNetwork) -> dict[frozenset[str], LinkNames]:
+    named = [(network.variables[u], network.variables[v]) for u, v in network.graph.links]
+    return {frozenset(pair): pair for pair in named}

@@ -1,0 +1,99 @@
+"""Tables in log space: what exact inference multiplies, sums and maximises.
+
+A potential covers many rows of evidence at once: its first axis is the row, of length one where all rows share
+the table. Impossible cells hold -inf, and nothing here turns them into NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Potential:
+    """A non-negative function of some variables, as logarithms.
+
+    Attributes
+    ----------
+    variables
+        The variables, in increasing order.
+    logs
+        Shape (rows or 1, levels of the first variable, ...).
+    """
+
+    variables: tuple[int, ...]
+    logs: NDArray[np.float64]
+
+    def sum_to(self, keep: Collection[int]) -> Potential:
+        """Sum out all other variables.
+
+        Examples
+        --------
+        >>> p = Potential((0, 1), np.log([[[0.1, 0.2], [0.3, 0.4]]]))
+        >>> np.exp(p.sum_to([1]).logs).round(6).tolist()
+        [[0.4, 0.6]]
+        """
+        axes, kept = self._split(keep)
+        if not axes or self.logs.size == self.logs.shape[0]:
+            return Potential(kept, self.logs.reshape(self.logs.shape[:1] + self._lengths(kept)))
+        top = self.logs.max(axis=axes, keepdims=True)
+        shift = np.where(np.isfinite(top), top, 0.0)
+        work = self.logs - shift
+        np.exp(work, out=work)
+        with np.errstate(divide="ignore"):
+            logs = np.log(work.sum(axis=axes))
+        return Potential(kept, logs + shift.reshape(logs.shape))
+
+    def max_to(self, keep: Collection[int]) -> Potential:
+        """Maximise over all other variables."""
+        axes, kept = self._split(keep)
+        return Potential(kept, self.logs.max(axis=axes) if axes else self.logs)
+
+    def divided_by(self, other: Potential) -> Potential:
+        """Return this over a potential of some of its variables; nothing over nothing is nothing."""
+        below = aligned(other, self.variables)
+        with np.errstate(invalid="ignore"):
+            return Potential(self.variables, np.where(np.isfinite(below), self.logs - below, -np.inf))
+
+    def ordered(self, variables: Sequence[int]) -> NDArray[np.float64]:
+        """Return the logs with the axes of the variables in the order asked for."""
+        places = [self.variables.index(v) + 1 for v in variables]
+        return np.transpose(self.logs, [0, *places])
+
+    def _split(self, keep: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        axes = tuple(axis for axis, v in enumerate(self.variables, start=1) if v not in keep)
+        return axes, tuple(v for v in self.variables if v in keep)
+
+    def _lengths(self, kept: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.logs.shape[self.variables.index(v) + 1] for v in kept)
+
+
+def aligned(potential: Potential, variables: Sequence[int]) -> NDArray[np.float64]:
+    """Return the logs with an axis for each of the variables, of length one for those it does not cover."""
+    inside = set(potential.variables)
+    lengths = iter(potential.logs.shape[1:])
+    return potential.logs.reshape(
+        potential.logs.shape[:1] + tuple(next(lengths) if v in inside else 1 for v in variables)
+    )
+
+
+def product(potentials: Iterable[Potential]) -> Potential:
+    """Return the product; of none, the constant one.
+
+    Examples
+    --------
+    >>> p, q = Potential((0,), np.log([[0.5, 0.5]])), Potential((1,), np.log([[0.2, 0.8]]))
+    >>> np.exp(product([p, q]).logs).round(6).tolist()
+    [[[0.1, 0.4], [0.1, 0.4]]]
+    """
+    parts = list(potentials)
+    variables = tuple(sorted({v for part in parts for v in part.variables}))
+    factors = [aligned(part, variables) for part in parts]
+    logs = np.zeros(np.broadcast_shapes((1,) * (len(variables) + 1), *(factor.shape for factor in factors)))
+    for factor in factors:
+        logs += factor
+    return Potential(variables, logs)

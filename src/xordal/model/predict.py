@@ -1,0 +1,177 @@
+"""A network on tables: predict a column, fill in missing cells, and say which rows are odd and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.column import Column
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError
+from xordal.model.evidence import number_of
+from xordal.model.observed import Evidence
+from xordal.model.parameters import ProbabilityTable
+from xordal.model.query import best_states, check_possible, normalised
+from xordal.model.rows import UNSEEN, Absent, RowCodes, Unseen, encoded
+from xordal.types import VarSet, members, varset
+
+if TYPE_CHECKING:
+    from xordal.model.network import DecomposableMarkovNetwork
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowScores:
+    """How odd each row is.
+
+    Attributes
+    ----------
+    log_prob
+        Log probability of each row in nats, missing cells summed out; -inf for impossible rows.
+    surprise
+        By how much each row is less probable than the network's rows are on average: minus ``log_prob`` minus
+        the entropy of what is observed of it, as far as single cliques tell.
+    blamed
+        The clique that is to blame, as a place in ``cliques``: the one with the largest surprise of its own.
+        Each is charged for its own variables given those it shares with the clique before it, so the surprises
+        of the cliques add up to that of a complete row.
+    blame
+        The surprise of that clique, in nats.
+    cliques
+        The cliques by name.
+    """
+
+    log_prob: NDArray[np.float64]
+    surprise: NDArray[np.float64]
+    blamed: NDArray[np.int64]
+    blame: NDArray[np.float64]
+    cliques: tuple[tuple[str, ...], ...]
+
+
+def log_probabilities(network: DecomposableMarkovNetwork, rows: RowCodes) -> NDArray[np.float64]:
+    """Return the log probability of each row in nats; missing cells are summed out."""
+    logs = np.empty(rows.n_rows)
+    is_complete = (rows.codes >= 0).all(axis=0)
+    logs[is_complete] = network.log_prob(rows.codes[:, is_complete])
+    partly = np.flatnonzero(~is_complete)
+    if len(partly):
+        logs[partly] = network.inference.joint(rows.evidence(partly), ())
+    logs[(rows.codes == UNSEEN).any(axis=0)] = -np.inf
+    return logs
+
+
+def score_rows(network: DecomposableMarkovNetwork, rows: RowCodes) -> RowScores:
+    """Answer :meth:`DecomposableMarkovNetwork.score_rows`."""
+    inference = network.inference
+    blamed, blame = np.zeros(rows.n_rows, dtype=np.int64), np.full(rows.n_rows, -np.inf)
+    expected = np.zeros(rows.n_rows)
+    for place, (table, separator) in enumerate(inference.tables):
+        own, usual = _surprise(table, separator, rows.codes, network.n_levels)
+        worse = own > blame
+        blamed[worse], blame[worse] = place, own[worse]
+        expected += usual
+    logs = log_probabilities(network, rows)
+    cliques = tuple(network.names(clique) for clique in inference.tree.cliques)
+    return RowScores(logs, -logs - expected, blamed, blame, cliques)
+
+
+def _surprise(
+    table: ProbabilityTable,
+    separator: ProbabilityTable | None,
+    codes: NDArray[np.int64],
+    n_levels: tuple[int, ...],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, for each row, the surprise above its mean of what is observed of one clique, and the mean."""
+    inside = members(table.variables)
+    seen = codes[list(inside)] != -1
+    if seen.all():
+        kinds, kind = np.ones((1, len(inside)), dtype=np.bool_), np.zeros(codes.shape[1], dtype=np.int64)
+    else:
+        kinds, kind = np.unique(seen.T, axis=0, return_inverse=True)
+    surprise, usual = np.empty(codes.shape[1]), np.empty(codes.shape[1])
+    for number, pattern in enumerate(kinds):
+        rows = np.flatnonzero(kind.reshape(-1) == number)
+        observed = varset(v for v, is_seen in zip(inside, pattern, strict=True) if is_seen)
+        shared = VarSet(observed & (separator.variables if separator is not None else 0))
+        logs, entropy = _part(table, observed, codes[:, rows], n_levels)
+        below, inner = _part(table, shared, codes[:, rows], n_levels)
+        usual[rows] = entropy - inner
+        with np.errstate(invalid="ignore"):
+            surprise[rows] = np.where(np.isfinite(logs), below - logs, np.inf) - usual[rows]
+    return surprise, usual
+
+
+def _part(
+    table: ProbabilityTable, observed: VarSet, codes: NDArray[np.int64], n_levels: tuple[int, ...]
+) -> tuple[NDArray[np.float64], float]:
+    """Return log probabilities and entropy of some of a table's variables."""
+    if not observed:
+        return np.zeros(codes.shape[1]), 0.0
+    part = table if observed == table.variables else table.over(observed, n_levels)
+    return part.log_prob(codes), part.entropy()
+
+
+def predict_proba(
+    network: DecomposableMarkovNetwork, data: Any, target: str, *, unseen: Unseen, absent: Absent
+) -> NDArray[np.float64]:
+    """Answer :meth:`DecomposableMarkovNetwork.predict_proba`."""
+    number_of(network, target)
+    _refuse_impossible(unseen)
+    return chances_of(network, encoded(network, data, unseen=unseen, absent=absent, ignore=[target]), target)
+
+
+def chances_of(network: DecomposableMarkovNetwork, rows: RowCodes, target: str) -> NDArray[np.float64]:
+    """Return the distribution of a variable for each row, given what is observed of the others."""
+    v = number_of(network, target)
+    codes = rows.codes.copy()
+    codes[v] = -1
+    logs = network.inference.joint(Evidence(codes), [v])
+    _check_rows(network, RowCodes(codes, None, rows.where), logs.max(axis=1))
+    return normalised(logs)
+
+
+def impute(
+    network: DecomposableMarkovNetwork, data: Any, *, unseen: Unseen, absent: Absent
+) -> CategoricalTable:
+    """Answer :meth:`DecomposableMarkovNetwork.impute`."""
+    _refuse_impossible(unseen)
+    rows = encoded(network, data, unseen=unseen, absent=absent)
+    codes = completed(network, rows)
+    parts = zip(network.variables, network.levels, codes.astype(np.int32), strict=True)
+    return CategoricalTable.complete([Column(*part).compact() for part in parts], rows.weights)
+
+
+def completed(network: DecomposableMarkovNetwork, rows: RowCodes) -> NDArray[np.int64]:
+    """Return the codes of rows with what is missing filled in: each row by its most probable completion."""
+    codes = rows.codes.copy()
+    partly = np.flatnonzero((codes < 0).any(axis=0))
+    if len(partly) == 0:
+        return codes
+    part = RowCodes(codes[:, partly], None, lambda row, name: rows.where(int(partly[row]), name))
+    _check_rows(network, part, network.inference.joint(part.evidence(), ()))
+    codes[:, partly] = best_states(network, part.evidence())
+    return codes
+
+
+def _check_rows(network: DecomposableMarkovNetwork, rows: RowCodes, logs: NDArray[np.float64]) -> None:
+    """Refuse the first row whose evidence is impossible."""
+    wrong = np.flatnonzero(logs == -np.inf)
+    if len(wrong) == 0:
+        return
+    row = int(wrong[0])
+    others = f" (the first of {len(wrong):,} such rows)" if len(wrong) > 1 else ""
+    name = network.variables[int(np.argmax(rows.codes[:, row] >= 0))]
+    told = rows.where(row, name)  # of one value: what is said of its column is left out
+    in_file = told.rpartition(f", column {name!r}")[0]
+    where = in_file or told.removeprefix(f"Column {name!r}, ").capitalize()
+    evidence = Evidence(rows.codes[:, [row]])
+    check_possible(network, evidence, -np.inf, f"{where}{others}: ")
+
+
+def _refuse_impossible(unseen: Unseen) -> None:
+    if unseen == "impossible":
+        raise SettingsError(
+            "Nothing can be predicted from a level that was never seen: unseen must be 'error' or 'missing'."
+        )

@@ -1,0 +1,197 @@
+"""New rows for a network: any table becomes codes of the levels it was learned with.
+
+A missing cell is no evidence and is summed out, unless missing was a level when the network was learned. A
+level the network never saw is an error with its place, or what the caller chose instead. Numbers go into the
+bins their column was learned with, and unknown levels into ``"(other)"`` where rare ones were merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.column import Column, Where
+from xordal.data.dialect import TextFormat
+from xordal.data.discretise import OTHER_LEVEL, bin_of
+from xordal.data.levels import as_number
+from xordal.data.missing import MISSING_LEVEL
+from xordal.data.read import columns_from
+from xordal.data.select import check_names
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError, SettingsError, nearest
+from xordal.model.evidence import match_text
+from xordal.model.observed import Evidence
+
+if TYPE_CHECKING:
+    from xordal.model.network import DecomposableMarkovNetwork
+
+Unseen = Literal["error", "impossible", "missing"]
+Absent = Literal["error", "missing"]
+
+MISSING, UNSEEN = -1, -2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowCodes:
+    """Rows as codes of a network's levels.
+
+    Attributes
+    ----------
+    codes
+        Shape (variables, rows); -1 is a missing value, -2 a level never seen.
+    weights
+        How often each row counts, where the table says so.
+    where
+        Tells where a value is.
+    columns
+        The columns of the source, those the network does not know included.
+    """
+
+    codes: NDArray[np.int64]
+    weights: NDArray[np.int64] | None
+    where: Where
+    columns: list[Column] = field(default_factory=list)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, each taken once."""
+        return int(self.codes.shape[1])
+
+    def evidence(self, rows: NDArray[np.int64] | slice = slice(None)) -> Evidence:
+        """Return what is observed in some of the rows."""
+        return Evidence(self.codes[:, rows])
+
+    def total(self, logs: NDArray[np.float64]) -> float:
+        """Return the sum of one number per row, each row taken as often as it counts."""
+        return float(logs.sum() if self.weights is None else (logs * self.weights).sum())
+
+
+def encoded(
+    network: DecomposableMarkovNetwork,
+    source: Any,
+    *,
+    unseen: Unseen = "error",
+    absent: Absent = "error",
+    ignore: Collection[str] = (),
+    by_text: bool = False,
+    text: TextFormat | None = None,
+) -> RowCodes:
+    """Return any table as codes.
+
+    Parameters
+    ----------
+    network, source
+        The network, and anything :func:`xordal.read_table` takes.
+    unseen, absent
+        What to do about levels never seen and columns that are not there.
+    ignore
+        Variables to be taken as missing whatever the table says.
+    by_text
+        Whether levels of other types are matched by their text; those of files always are.
+    text
+        How a text file is read.
+
+    Raises
+    ------
+    DataError
+        If a column is absent or a level was never seen, and that is an error.
+    """
+    _check(unseen, Unseen, "unseen")
+    _check(absent, Absent, "absent")
+    by_text = by_text or isinstance(source, str | PathLike)
+    columns, where = columns_from(source, text or TextFormat(), least_columns=1)
+    check_names(columns)
+    by_name = {column.name: column for column in columns}
+    n_rows = len(columns[0].codes)
+    if n_rows == 0:
+        raise DataError("The table has no rows.")
+    codes = np.full((len(network.variables), n_rows), MISSING, dtype=np.int64)
+    for v, name in enumerate(network.variables):
+        if name in ignore:
+            continue
+        if name in by_name:
+            codes[v] = codes_of(by_name[name], network.levels[v], by_text=by_text)
+        elif absent == "error":
+            raise DataError(
+                f"The table has no column {name!r}, which the network has; {nearest(name, by_name)}. Rename "
+                "it, or have absent columns taken as missing (--absent missing, in Python absent='missing')."
+            )
+    _judge_unseen(network, codes, by_name, where, unseen)
+    weights = source.weights if isinstance(source, CategoricalTable) else None
+    return RowCodes(codes, weights, where, columns)
+
+
+def codes_of(column: Column, levels: tuple[Hashable, ...], *, by_text: bool = False) -> NDArray[np.int64]:
+    """Return a column as codes of a variable's levels; -1 for a missing value, -2 for a level never seen."""
+    code_of = {level: code for code, level in enumerate(levels)}
+    other = code_of.get(OTHER_LEVEL, UNSEEN)
+    found = [_code(level, levels, code_of, by_text, other) for level in column.levels]
+    if not by_text and all(code < 0 for code in found):
+        _check_types(column, levels)
+    codes = column.regrouped(found, levels).codes.astype(np.int64)
+    return np.where(column.is_missing, code_of.get(MISSING_LEVEL, MISSING), codes)
+
+
+def _code(
+    level: Hashable, levels: tuple[Hashable, ...], code_of: dict[Hashable, int], by_text: bool, other: int
+) -> int:
+    if level in code_of:
+        return code_of[level]
+    found = match_text(levels, str(level)) if by_text else None
+    if found is None and (number := as_number(level)) is not None:
+        found = bin_of(levels, number)
+    return other if found is None else found
+
+
+def _judge_unseen(
+    network: DecomposableMarkovNetwork,
+    codes: NDArray[np.int64],
+    by_name: dict[str, Column],
+    where: Where,
+    unseen: Unseen,
+) -> None:
+    places = np.argwhere((codes == UNSEEN).T)
+    if len(places) == 0 or unseen == "impossible":
+        return
+    if unseen == "missing":
+        codes[codes == UNSEEN] = MISSING
+        return
+    row, v = places[0].tolist()
+    column = by_name[network.variables[v]]
+    value = column.levels[column.codes[row]]
+    others = f" {len(places) - 1:,} other cells hold such levels too." if len(places) > 1 else ""
+    raise DataError(
+        f"{where(row, column.name)}: the network never saw the level {str(value)!r}; "
+        f"{_known(value, network.levels[v])}{others} Mend it, or say what to do: --unseen missing ignores such "
+        "a cell, --unseen impossible gives its row probability zero (in Python unseen=...)."
+    )
+
+
+def _known(value: Hashable, levels: tuple[Hashable, ...]) -> str:
+    texts = [str(level) for level in levels]
+    told = nearest(value, texts if len(texts) <= 12 else [*texts[:12], "..."])
+    return told if told.endswith("?") else f"{told}."
+
+
+def _check(value: str, choices: Any, name: str) -> None:
+    if value not in get_args(choices):
+        raise SettingsError(f"{name} must be one of {', '.join(get_args(choices))}, not {value!r}.")
+
+
+def _check_types(column: Column, levels: tuple[Hashable, ...]) -> None:
+    """Refuse text where numbers were learned from, and numbers where text was: no level could be found."""
+    if (
+        column.levels
+        and levels
+        and all(isinstance(level, str) for level in levels)
+        != any(isinstance(level, str) for level in column.levels)
+    ):
+        raise DataError(
+            f"Column {column.name!r} holds values such as {column.levels[0]!r}; the network knows levels such "
+            f"as {levels[0]!r}. Levels of a text file are strings: convert the column to the type learned from."
+        )

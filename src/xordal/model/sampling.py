@@ -1,0 +1,63 @@
+"""Random rows of a network, drawn down the junction tree; given evidence, from what it leaves."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.column import Column
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError
+from xordal.model.evidence import evidence_of
+from xordal.model.query import check_possible
+
+if TYPE_CHECKING:
+    from xordal.model.network import DecomposableMarkovNetwork, Given, Likely
+
+MOST_ROWS = 50_000_000
+"""Rows to draw at the most."""
+
+
+def sample(
+    network: DecomposableMarkovNetwork,
+    n: int,
+    *,
+    seed: int | None = None,
+    given: Given | None = None,
+    likely: Likely | None = None,
+) -> CategoricalTable:
+    """Answer :meth:`DecomposableMarkovNetwork.sample`."""
+    codes = sample_codes(network, n, seed=seed, given=given, likely=likely).astype(np.int32)
+    columns = zip(network.variables, network.levels, codes, strict=True)
+    return CategoricalTable.complete([Column(*column).compact() for column in columns])
+
+
+def sample_codes(
+    network: DecomposableMarkovNetwork,
+    n: int,
+    *,
+    seed: int | None = None,
+    given: Given | None = None,
+    likely: Likely | None = None,
+) -> NDArray[np.int64]:
+    """Return random rows as codes, shape (variables, rows)."""
+    if not isinstance(n, Integral) or not 1 <= n <= MOST_ROWS:
+        raise SettingsError(f"Between 1 and {MOST_ROWS:,} rows can be drawn, not {n!r}.")
+    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
+        raise SettingsError(f"The seed must be a whole number from 0 on, not {seed!r}.")
+    evidence = evidence_of(network, given, likely)
+    check_possible(network, evidence, network.inference.joint(evidence, ())[0])
+    generator = np.random.default_rng(None if seed is None else int(seed))
+    return network.inference.descend(evidence, lambda logs: _draw(logs, generator), n_rows=int(n), best=False)
+
+
+def _draw(logs: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Return a random cell of each row, with the chances its logs are proportional to."""
+    reached = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+    total = reached[:, -1]
+    # Strictly below the total, so that a cell without a chance at the end is never drawn.
+    point = np.minimum(generator.random(len(logs)) * total, np.nextafter(total, 0))
+    return np.asarray((reached <= point[:, None]).sum(axis=1))

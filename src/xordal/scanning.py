@@ -1,0 +1,155 @@
+"""scan(data) -> Scanned: all sets of a few columns, ranked by what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+from numbers import Integral
+from time import perf_counter
+from typing import Any, get_args
+
+from xordal.counting.select import oracle_for
+from xordal.data.read import read_table
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError, SettingsError, nearest
+from xordal.search.ranking import RankBy, RankedSet, Ranking, RankProgress
+from xordal.types import VarSet, members
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The sets of columns that share most, and how many were looked at.
+
+    Attributes
+    ----------
+    variables
+        Column names.
+    sets
+        The best sets, the most significant first.
+    order
+        Size of the sets.
+    n_sets
+        How many sets there are; p-values are corrected for all of them.
+    n_scanned
+        How many were looked at: fewer when the scan was interrupted.
+    n_rows
+        Number of rows.
+    target
+        The column that every set holds, if one was named.
+    by
+        What the sets are ranked by.
+    seconds
+        How long the scan took.
+    """
+
+    variables: tuple[str, ...]
+    sets: tuple[RankedSet, ...]
+    order: int
+    n_sets: int
+    n_scanned: int
+    n_rows: int
+    target: str | None
+    by: RankBy
+    seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all sets were looked at."""
+        return self.n_scanned == self.n_sets
+
+    def names(self, variables: VarSet) -> tuple[str, ...]:
+        """Return the column names of a set, the target last."""
+        found = [self.variables[v] for v in members(variables)]
+        return tuple(sorted(found, key=lambda name: name == self.target))
+
+
+class ScanInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a scan; ``scanned`` holds the best sets found until then."""
+
+    def __init__(self, scanned: Scanned) -> None:
+        super().__init__("the scan was interrupted; .scanned holds the best sets found so far")
+        self.scanned = scanned
+
+
+def scan(
+    data: Any,
+    order: int = 3,
+    top: int = 20,
+    *,
+    target: str | None = None,
+    by: RankBy = "interaction",
+    threads: int | None = None,
+    on_progress: Callable[[RankProgress], None] = lambda progress: None,
+    notice: Callable[[str], None] = lambda line: None,
+) -> Scanned:
+    """Look at all sets of ``order`` columns and return those that share most.
+
+    Parameters
+    ----------
+    data
+        A table, or anything :func:`xordal.read_table` takes: a data frame, an array, a file.
+    order
+        Size of the sets: 2 for pairs, 3 for triples.
+    top
+        How many sets to return.
+    target
+        A column that every set must hold, a phenotype for example.
+    by
+        ``"interaction"``: rank by what no smaller set of the columns shows; ``"total"``: by all they share.
+    threads
+        Threads that count; all cores where None.
+    on_progress
+        Called with how far the scan is.
+    notice
+        Called with a line of text when something takes long before the scan can begin.
+
+    Raises
+    ------
+    SettingsError
+        If a parameter is out of range or the target is no column.
+    ScanInterrupted
+        On Ctrl-C, with the best sets found so far.
+
+    Examples
+    --------
+    >>> rows = [(a, b, a ^ b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 25
+    >>> found = scan(CategoricalTable.from_rows(["a", "b", "a_xor_b", "noise"], rows), order=3, top=1)
+    >>> found.names(found.sets[0].variables), round(found.sets[0].interaction, 4)
+    (('a', 'b', 'a_xor_b'), 0.6931)
+    """
+    table = data if isinstance(data, CategoricalTable) else read_table(data)
+    place = _checked(table, order, top, target, by)
+    started = perf_counter()
+    oracle = oracle_for(table, threads=threads, work=comb(table.n_variables, order), notice=notice)
+    ranking = Ranking(oracle, table.n_levels, table.n_rows, int(order), top=int(top), target=place, by=by)
+
+    def scanned() -> Scanned:
+        sets = ranking.best()
+        seconds = perf_counter() - started
+        counts = (ranking.n_sets, ranking.n_scanned, table.n_rows)
+        return Scanned(table.names, sets, int(order), *counts, target, by, seconds)
+
+    try:
+        ranking.run(on_progress)
+    except KeyboardInterrupt:
+        raise ScanInterrupted(scanned()) from None
+    return scanned()
+
+
+def _checked(table: CategoricalTable, order: int, top: int, target: str | None, by: RankBy) -> int | None:
+    """Check the settings of a scan; return the place of the target."""
+    for name, value, least in (("order", order, 2), ("top", top, 1)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise SettingsError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    if by not in get_args(RankBy):
+        raise SettingsError(f"Sets are ranked by interaction or by total, not by {by!r}.")
+    if order > table.n_variables:
+        raise DataError(
+            f"There are no sets of {order} columns: the table has {table.n_variables}. Choose a smaller order."
+        )
+    if target is None:
+        return None
+    if target not in table.names:
+        raise SettingsError(f"There is no column {target!r}; {nearest(target, table.names)}")
+    return table.names.index(target)

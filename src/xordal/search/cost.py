@@ -1,0 +1,76 @@
+"""What a search will cost, before it begins: how many sets its scans look at, and about how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb, inf
+from time import perf_counter
+
+from xordal.counting.oracle import Scanner
+
+_LONG = 2_000_000  # sets from which a word on the time is worth having
+_TRIED = 200_000  # sets looked at to measure how long one takes
+
+
+def sets_to_scan(n_variables: int, max_links: int, max_variables: int | None) -> dict[int, int]:
+    """Return how many sets of each size a search scans.
+
+    Examples
+    --------
+    >>> sets_to_scan(1000, max_links=3, max_variables=None)
+    {2: 499500, 3: 166167000}
+    """
+    largest = n_variables if max_variables is None else min(max_variables, n_variables)
+    return {m: comb(n_variables, m) for m in range(2, largest + 1) if comb(m, 2) <= max_links}
+
+
+def is_long(sets: Mapping[int, int]) -> bool:
+    """Whether scans take long enough to say so beforehand."""
+    return sum(sets.values()) > _LONG
+
+
+def seconds_of(scanner: Scanner, n_variables: int, sets: Mapping[int, int]) -> float:
+    """Return about how long scans will take, measured on some of their sets."""
+    return sum(n_sets * _seconds_per_set(scanner, n_variables, m) for m, n_sets in sets.items())
+
+
+def _seconds_per_set(scanner: Scanner, n_variables: int, order: int) -> float:
+    """Measure how long the last sets take: those that begin with the highest variables."""
+    first = n_variables - order
+    while first > 0 and comb(n_variables - first, order) < _TRIED:
+        first -= 1
+    for is_warm in (False, True):
+        began = perf_counter()
+        n_scanned = sum(
+            block.n_scanned for block in scanner.scan(order, lambda levels: inf, done=range(max(first, 0)))
+        )
+        if is_warm or not n_scanned:
+            break
+    return (perf_counter() - began) / max(n_scanned, 1)
+
+
+def cost_text(sets: Mapping[int, int], seconds: float) -> str:
+    """Say what a search will cost.
+
+    Examples
+    --------
+    >>> cost_text({2: 499500, 3: 166167000}, 6.2)
+    '499,500 sets of 2 columns and 166,167,000 of 3 to look at: about 6 s'
+    """
+    (first, n_first), *others = sets.items()
+    numbers = [f"{n_first:,} sets of {first} columns", *(f"{n_sets:,} of {m}" for m, n_sets in others)]
+    return f"{' and '.join(numbers)} to look at: about {time_text(seconds)}"
+
+
+def time_text(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> time_text(6.2), time_text(200), time_text(20000), time_text(1e6)
+    ('6 s', '3 min', '6 h', '12 days')
+    """
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1):.0f} s"

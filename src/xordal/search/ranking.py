@@ -1,0 +1,284 @@
+"""All sets of m variables ranked: a scan that keeps the best.
+
+Each block of a scan is looked through best first, by a bound that needs no exact count, until what is left
+cannot be among the best any more; the worst of the best is the bar for the blocks to come. Exact numbers are
+made from counts, and p-values of sets with few rows per cell from tables drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import comb, exp, inf, log, prod
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting.oracle import Bar, ScanBlock, TableOracle
+from xordal.errors import DataError
+from xordal.statistics.chi_squared import log_tail, quantile
+from xordal.statistics.interaction import (
+    interaction_dof,
+    interactions,
+    moments_of_interaction,
+    moments_of_sharing,
+)
+from xordal.types import EMPTY, VarSet, members, varset
+
+RankBy = Literal["interaction", "total"]
+
+_BATCH = 256  # sets made exact at a time
+_MOST_CELLS = 1_000_000  # of a table that is fitted
+_SPARSE = 5.0  # rows per cell below which the nominal degrees of freedom are not trusted
+_N_DRAWS = 100
+_WORTH = 1.25  # how much higher a bar must have become for a scan to begin again with it
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSet:
+    """A set of variables and what it shares.
+
+    Attributes
+    ----------
+    variables
+        The variables, in increasing order.
+    total_correlation
+        What they share in all, in nats.
+    interaction
+        The part of it that no smaller set of them shows, in nats.
+    dof
+        Degrees of freedom of what the sets are ranked by; where rows are few for the cells, effective ones.
+    log_p_value
+        Natural logarithm of the p-value of what they are ranked by.
+    log_p_corrected
+        The same, corrected for all sets that were looked at.
+    """
+
+    variables: VarSet
+    total_correlation: float
+    interaction: float
+    dof: float
+    log_p_value: float
+    log_p_corrected: float
+
+    @property
+    def p_value(self) -> float:
+        """The p-value; 0.0 where it underflows."""
+        return exp(self.log_p_value)
+
+    @property
+    def p_corrected(self) -> float:
+        """The p-value corrected for all sets looked at; 0.0 where it underflows."""
+        return exp(self.log_p_corrected)
+
+
+@dataclass(frozen=True, slots=True)
+class RankProgress:
+    """How far a ranking is: sets looked at, of how many."""
+
+    n_scanned: int
+    n_sets: int
+
+
+class Ranking:
+    """The best sets of one size, as a scan goes on.
+
+    Parameters
+    ----------
+    oracle
+        Counts and scans.
+    n_levels, n_rows
+        Of the table.
+    order
+        Size of the sets.
+    top
+        How many to keep.
+    target
+        A variable that every set must hold.
+    by
+        ``"interaction"``: what no smaller set shows; ``"total"``: all that is shared.
+    """
+
+    def __init__(
+        self,
+        oracle: TableOracle,
+        n_levels: tuple[int, ...],
+        n_rows: int,
+        order: int,
+        *,
+        top: int,
+        target: int | None = None,
+        by: RankBy = "interaction",
+    ) -> None:
+        self._oracle = oracle
+        self._levels = np.array(n_levels)
+        self._n_rows = n_rows
+        self._order = order
+        self._top = top
+        self._target = target
+        self._by = by
+        self._best: list[RankedSet] = []
+        self._pairs: NDArray[np.float64] | None = None
+        self.n_scanned = 0
+        largest = prod(sorted(n_levels)[-order:])
+        if largest > _MOST_CELLS:
+            raise DataError(
+                f"The table of the {order} columns with most levels has {largest:,} cells; a scan takes up to "
+                f"{_MOST_CELLS:,}. Leave out columns with many levels, or merge their rare ones."
+            )
+        others = len(n_levels) - (target is not None)
+        self.n_sets = comb(others, order - (target is not None))
+
+    def run(self, on_progress: Callable[[RankProgress], None] = lambda progress: None) -> None:
+        """Look at all sets."""
+        done: set[int] = set()
+        on_progress(RankProgress(0, self.n_sets))
+        while not self._scan(done, on_progress):
+            pass
+
+    def best(self) -> tuple[RankedSet, ...]:
+        """Return the best sets found so far, the most significant first."""
+        checked = [self._by_simulation(found) if self._is_sparse(found) else found for found in self._best]
+        return tuple(sorted(checked, key=_rank))
+
+    def _scan(self, done: set[int], on_progress: Callable[[RankProgress], None]) -> bool:
+        """Scan on from what is done; return False when it pays to begin again with a higher bar."""
+        used = self._floor
+        base = EMPTY if self._target is None else varset([self._target])
+        order = self._order - (self._target is not None)
+        for block in self._oracle.scan(order, self._bar(used), base=base, done=frozenset(done)):
+            done.update(block.firsts)
+            self._look_through(block)
+            self.n_scanned += block.n_scanned
+            on_progress(RankProgress(self.n_scanned, self.n_sets))
+            if self._floor < (-1.0 if used == inf else min(_WORTH * used, -1.0)):
+                return False
+        return True
+
+    @property
+    def _floor(self) -> float:
+        """The log p-value that a set must beat to be among the best; infinity while there is room."""
+        return self._best[-1].log_p_value if len(self._best) == self._top else inf
+
+    def _bar(self, floor: float) -> Bar:
+        own = () if self._target is None else (int(self._levels[self._target]),)
+
+        def bar(levels: tuple[int, ...]) -> float:
+            dof = self._dof((*levels, *own))
+            return float(quantile(floor, dof)) / (2 * self._n_rows) if dof and floor < 0 else -inf
+
+        return bar
+
+    def _dof(self, levels: tuple[int, ...]) -> int:
+        if self._by == "interaction":
+            return interaction_dof(levels)
+        return prod(levels) - 1 - sum(r - 1 for r in levels)
+
+    def _look_through(self, block: ScanBlock) -> None:
+        """Make the sets of a block exact, the most promising first, as long as one may be among the best."""
+        if not len(block.sets):
+            return
+        sets = self._whole(block.sets)
+        lowest = self._lowest_log_p(sets, block.shared + self._oracle.error)
+        best_first = np.argsort(lowest, kind="stable")
+        for start in range(0, len(best_first), _BATCH):
+            rows = best_first[start : start + _BATCH]
+            promising = rows[lowest[rows] < self._floor]
+            if not len(promising):
+                return
+            self._take(sets[promising])
+
+    def _whole(self, sets: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the sets with the target among them, variables in increasing order."""
+        if self._target is None:
+            return sets
+        own = np.full((len(sets), 1), self._target, dtype=np.int32)
+        return np.sort(np.hstack([sets, own]), axis=1)
+
+    def _lowest_log_p(self, sets: NDArray[np.int32], shared: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the lowest log p-value that each set can have."""
+        at_most = shared if self._by == "total" or self._order == 2 else shared - self._in_a_tree(sets)
+        dofs = np.array([self._dof(tuple(levels)) for levels in self._levels[sets].tolist()], dtype=np.float64)
+        lowest = np.zeros(len(sets))
+        counts = dofs > 0
+        lowest[counts] = log_tail(2 * self._n_rows * np.maximum(at_most[counts], 0.0), dofs[counts])
+        return lowest
+
+    def _in_a_tree(self, sets: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return what the best tree of pairs explains of each set: no interaction is above the rest.
+
+        Prim's algorithm, for all sets at once.
+        """
+        if self._pairs is None:
+            every = [varset([v]) for v in range(len(self._levels))]
+            self._pairs = np.maximum(self._oracle.extensions(every) - self._oracle.error, 0.0)
+        reach = self._pairs[sets[:, :1], sets]
+        reach[:, 0] = -inf
+        explained = np.zeros(len(sets))
+        for _ in range(sets.shape[1] - 1):
+            place = reach.argmax(axis=1)
+            explained += reach[np.arange(len(sets)), place]
+            chosen = sets[np.arange(len(sets)), place]
+            reach = np.where(reach == -inf, -inf, np.maximum(reach, self._pairs[chosen[:, None], sets]))
+            reach[np.arange(len(sets)), place] = -inf
+        return explained
+
+    def _take(self, sets: NDArray[np.int32]) -> None:
+        """Make sets exact and keep the best of them."""
+        masks = [varset(chosen) for chosen in sets.tolist()]
+        singles = [varset([v]) for v in np.unique(sets).tolist()]
+        of = dict(zip(singles, self._oracle.entropies(singles).tolist(), strict=True))
+        for mask, together, own in zip(
+            masks, self._oracle.entropies(masks).tolist(), self._interactions(masks), strict=True
+        ):
+            total = max(0.0, sum(of[varset([v])] for v in members(mask)) - together)
+            dof = self._dof(self._levels_of(mask))
+            value = own if self._by == "interaction" else total
+            log_p = float(log_tail(2 * self._n_rows * value, dof)) if dof else 0.0
+            self._best.append(RankedSet(mask, total, own, dof, log_p, self._corrected(log_p)))
+        self._best = sorted(self._best, key=_rank)[: self._top]
+
+    def _interactions(self, masks: list[VarSet]) -> list[float]:
+        """Return the interaction of each set, those of equal levels fitted together."""
+        found: dict[VarSet, float] = {}
+        for shape in {self._levels_of(mask) for mask in masks}:
+            same = [mask for mask in masks if self._levels_of(mask) == shape]
+            most = max(1, _MOST_CELLS // prod(shape))
+            for start in range(0, len(same), most):
+                part = same[start : start + most]
+                tables = np.stack([self._table(mask) for mask in part])
+                found.update(zip(part, interactions(tables).tolist(), strict=True))
+        return [found[mask] for mask in masks]
+
+    def _table(self, mask: VarSet) -> NDArray[np.float64]:
+        """Return the full table of a set."""
+        (counted,) = self._oracle.counts([mask])
+        table = np.zeros(self._levels_of(mask))
+        table[tuple(counted.cells.T)] = counted.counts
+        return table
+
+    def _levels_of(self, mask: VarSet) -> tuple[int, ...]:
+        return tuple(int(self._levels[v]) for v in members(mask))
+
+    def _corrected(self, log_p: float) -> float:
+        return min(0.0, log_p + log(max(self.n_sets, 1)))
+
+    def _is_sparse(self, found: RankedSet) -> bool:
+        return self._n_rows < _SPARSE * prod(self._levels_of(found.variables))
+
+    def _by_simulation(self, found: RankedSet) -> RankedSet:
+        """Return a set with the p-value of a scaled chi-squared that fits tables drawn at random."""
+        null = moments_of_interaction if self._by == "interaction" else moments_of_sharing
+        mean, variance = null(self._table(found.variables), _N_DRAWS, seed=found.variables % 2**32)
+        if mean <= 0 or variance <= 0:
+            return found
+        value = found.interaction if self._by == "interaction" else found.total_correlation
+        dof = 2 * mean * mean / variance
+        log_p = float(log_tail(2 * self._n_rows * value * dof / mean, dof))
+        return replace(found, dof=dof, log_p_value=log_p, log_p_corrected=self._corrected(log_p))
+
+
+def _rank(found: RankedSet) -> tuple[float, float, tuple[int, ...]]:
+    """Order by significance; equal ones by what they share, then by their variables."""
+    return found.log_p_value, -found.interaction, members(found.variables)

@@ -1,0 +1,114 @@
+"""What a set of variables shares that no smaller set of them shows.
+
+Among all distributions that agree with the data on every proper subset of the variables, the one of largest
+entropy holds what the subsets explain. The rest, the divergence of the data from it, is the *interaction* of
+the set (the connected information of Schneidman et al. 2003): zero when smaller sets explain everything, all
+of the total correlation when every proper subset is independent, as in a full PI model. Of a pair it is the
+mutual information. 2 n times the interaction is the likelihood-ratio statistic for the highest-order term of
+the log-linear model, with the product of (levels - 1) degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
+_MOST_ROUNDS = 1000
+
+
+def interactions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the interaction, in nats, of each table of a batch.
+
+    Parameters
+    ----------
+    tables
+        Shape (tables, levels of the first variable, levels of the second, ...): counts.
+
+    Examples
+    --------
+    >>> xor = np.array([[[[25.0, 0], [0, 25]], [[0, 25], [25, 0]]]])
+    >>> interactions(xor).round(6)
+    array([0.693147])
+    >>> copies = np.array([[[[50.0, 0], [0, 0]], [[0, 0], [0, 50]]]])
+    >>> abs(interactions(copies).round(6))
+    array([0.])
+    """
+    fitted = fit_margins(tables)
+    n_rows = tables.reshape(len(tables), -1).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(tables > 0, tables * np.log(tables / fitted), 0.0)
+    return np.asarray(np.maximum(terms.reshape(len(tables), -1).sum(axis=1) / n_rows, 0.0))
+
+
+def fit_margins(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return, for each table, the one of largest entropy with the same margins over all variables but one.
+
+    By iterative proportional fitting, all tables of the batch at once (Deming & Stephan 1940).
+    """
+    axes = range(1, tables.ndim)
+    wanted = [tables.sum(axis=axis, keepdims=True) for axis in axes]
+    n_rows = tables.reshape(len(tables), -1).sum(axis=1).max(initial=1.0)
+    fitted = np.ones_like(tables)
+    for _ in range(_MOST_ROUNDS):
+        worst = 0.0
+        for axis, margin in zip(axes, wanted, strict=True):
+            now = fitted.sum(axis=axis, keepdims=True)
+            worst = max(worst, float(np.abs(now - margin).max(initial=0.0)))
+            fitted *= np.divide(margin, now, out=np.zeros_like(margin), where=now > 0)
+        if worst <= _PRECISION * n_rows:
+            break
+    return fitted
+
+
+def interaction_dof(levels: tuple[int, ...]) -> int:
+    """Return the degrees of freedom of an interaction: the product of levels less one.
+
+    Examples
+    --------
+    >>> interaction_dof((2, 3, 4))
+    6
+    """
+    return prod(r - 1 for r in levels)
+
+
+def moments_of_interaction(table: NDArray[np.float64], n_draws: int, seed: int) -> tuple[float, float]:
+    """Return mean and variance of 2 n times the interaction of independent variables with these margins.
+
+    For sparse tables, on which the nominal degrees of freedom mean little. Tables of as many rows are drawn,
+    and fitted as the data are. Drawing from what was fitted to the data instead would take the fit's own
+    chance for structure, and p-values come out too small.
+    """
+    draws = _independent(table, n_draws, seed)
+    return _moments(2 * table.sum() * interactions(draws))
+
+
+def moments_of_sharing(table: NDArray[np.float64], n_draws: int, seed: int) -> tuple[float, float]:
+    """Return mean and variance of 2 n times the total correlation of independent variables."""
+    draws = _independent(table, n_draws, seed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(draws > 0, draws * np.log(draws / _product_of_margins(draws)), 0.0)
+    return _moments(2 * terms.reshape(n_draws, -1).sum(axis=1))
+
+
+def _product_of_margins(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    n_rows = tables.reshape(len(tables), -1).sum(axis=1).reshape(-1, *[1] * (tables.ndim - 1))
+    product = n_rows.copy()
+    for axis in range(1, tables.ndim):
+        others = tuple(other for other in range(1, tables.ndim) if other != axis)
+        product = product * (tables.sum(axis=others, keepdims=True) / n_rows)
+    return np.asarray(product)
+
+
+def _independent(table: NDArray[np.float64], n_draws: int, seed: int) -> NDArray[np.float64]:
+    """Return tables of as many rows drawn from independent variables with the same margins."""
+    expected = _product_of_margins(table[None])[0]
+    shares = (expected / expected.sum()).ravel()
+    draws = np.random.default_rng(seed).multinomial(round(float(table.sum())), shares, size=n_draws)
+    return draws.reshape(n_draws, *table.shape).astype(np.float64)
+
+
+def _moments(values: NDArray[np.float64]) -> tuple[float, float]:
+    return float(values.mean()), float(values.var(ddof=1))

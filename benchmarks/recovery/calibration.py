@@ -1,8 +1,8 @@
 """Calibration: p-values of candidates that gain nothing, sparse tables and conditional chains included.
 
 A good p-value is at most 5 % in 5 % of samples, and so on down. The columns depend on their context, and on
-nothing else. "x, y given c" is one link behind c; "x, y, z given c" are three links, each behind c and what came
-before; in the last case only two of three columns share the context. The nominal chi-squared stands beside.
+nothing else. "x, y given c" is one link behind c; "x, y, z given c" are three links, each behind c and what
+came before; in the last case only two of three columns share the context. The nominal law stands beside.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class Case:
         n_strata = int(stratum.max()) + 1
         shares = generator.dirichlet(np.full(levels, 4.0), size=n_strata if is_linked else 1)
         chosen = shares[stratum if is_linked else np.zeros_like(stratum)].cumsum(axis=1)
-        return np.minimum((chosen < generator.random((self.n_rows, 1))).sum(axis=1), levels - 1)
+        places = (chosen < generator.random((self.n_rows, 1))).sum(axis=1)
+        return np.asarray(np.minimum(places, levels - 1), dtype=np.int64)
 
 
 def log_ps(table: CategoricalTable, known: tuple[Link, ...], links: LinkSet) -> tuple[float, float]:

@@ -79,5 +79,5 @@ def publish(story: str | None, table: str, output: Path | None) -> None:
 def page(story: str | None, table: str, module: str) -> str:
     """Return the page of a study."""
     title, _, rest = (story or "").strip().partition("\n\n")
-    made = f"Made by `python -m benchmarks.recovery.{module}` (`--runs` as shown); seeds are 0, 1, 2, ..."
+    made = f"Made by `python -m benchmarks.recovery.{module}`; seeds are 0, 1, 2, ..."
     return f"# {title.rstrip('.')}\n\n{rest}\n\n{table}\n{made}\n"

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, lgamma, log, log1p
+from math import comb, inf, lgamma, log, log1p
 
 _PLAIN, _ELSE = 0.9, 0.1
 
@@ -74,6 +74,8 @@ class Weights:
     def log_weight(self, n_variables: int, n_links: int, n_context: int, *, is_filled: bool = False) -> float:
         """Return the log weight of a hypothesis: endpoints, links, context variables, with fill-in or not."""
         m, i, s = n_variables, n_links, n_context
+        if m + s > self.n_variables:
+            return -inf  # there is no such hypothesis
         is_plain = m - 1 <= i <= min(comb(m, 2), self.max_links) and m <= self.max_variables
         if is_plain and not is_filled:
             kind = log(_PLAIN) - log(self.n_kinds)

@@ -101,7 +101,6 @@ SETTINGS = [
     Setting("music box and 12 coins, n=500", partial(box_and_noise, 12, 500), 3, None, 8),
     Setting("music box and 12 coins, n=2000", partial(box_and_noise, 12, 2000), 3, None, 8),
     Setting("N=100, n=500, coins, k=3", partial(coins, 100, 500), 3),
-    Setting("N=100, n=1000, mixed, k=3", partial(mixed, 100, 1000), 3),
 ]
 
 

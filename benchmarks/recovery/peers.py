@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
 from statistics import mean
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,8 @@ def by_pyagrum_miic(table: CategoricalTable, task: Task) -> Structure:
 def _pyagrum(table: CategoricalTable, search: str) -> Structure:
     import pyagrum
 
-    learner = pyagrum.BNLearner(_frame(table))
+    library: Any = pyagrum
+    learner = library.BNLearner(_frame(table))
     getattr(learner, search)()
     network = learner.learnBN()
     place = {name: v for v, name in enumerate(table.names)}
@@ -139,10 +141,10 @@ def divergence(structure: Structure, task: Task) -> float | None:
     return fsum([*signed, -terms[-1]])
 
 
-def compare(task: Task, runs: int) -> list[tuple[object, ...]]:
+def compare(task: Task, runs: int) -> list[tuple[str, ...]]:
     """Return one row for each learner that can learn this task."""
     truth, n = frozenset(task.model().graph.links), len(task.model().joint.variables)
-    rows: list[tuple[object, ...]] = []
+    rows: list[tuple[str, ...]] = []
     for name, learner in LEARNERS.items():
         found = [learner(_sample(task, seed), task) for seed in range(runs)]
         structures = [structure for structure in found if structure is not None]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.recovery import false_sets, graphs, power, real
+from benchmarks.recovery import calibration, false_sets, graphs, power, real
 from benchmarks.recovery.study import interval
 
 RUNS = 12
@@ -71,6 +71,13 @@ def test_the_search_needs_hardly_more_rows_than_an_oracle() -> None:
     oracle = sum(power.true_log_p(task, n_rows, seed) <= level for seed in seeds)
     search = sum(task.is_exact(round(1.3 * n_rows), seed) for seed in seeds)
     assert search >= oracle
+
+
+@pytest.mark.parametrize("case", calibration.CASES, ids=[case.name for case in calibration.CASES])
+def test_p_values_are_right_where_nothing_is_there(case: calibration.Case) -> None:
+    """Of 150 fair p-values more than 18 are below 5 % with a probability of 1 in 3,000."""
+    found = [case.log_p_values(seed)[0] <= log(0.05) for seed in range(150)]
+    assert sum(found) <= 18
 
 
 def test_curves_and_intervals() -> None:

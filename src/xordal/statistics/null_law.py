@@ -23,7 +23,6 @@ from xordal.statistics.permutation import expanded, shuffled_moments
 from xordal.types import EMPTY, SignedSets, VarSet, members, varset
 
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
-_SMALLEST_VARIANCE = 1e-4  # as a part of the mean: a G2 that cannot vary still has rounding errors
 
 
 def log_p_value(g2: float, law: Moments) -> float:
@@ -31,7 +30,8 @@ def log_p_value(g2: float, law: Moments) -> float:
 
     The law is shift + scale * chi-squared, with the scale variance / (2 mean) and no shift where that scale is
     at least 1. Very sparse tables have less variance than that; there the scale is 1 and the shift fits the
-    mean, which leaves the far tail as heavy as a chi-squared's.
+    mean, which leaves the far tail as heavy as a chi-squared's. A G2 that hardly varies, such as that of an
+    identifier, is given one degree of freedom, so that its own mean is nothing unusual.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def log_p_value(g2: float, law: Moments) -> float:
     """
     if law.mean <= 0:
         return 0.0
-    variance = max(law.variance, _SMALLEST_VARIANCE * law.mean)
+    variance = max(law.variance, 2 * min(law.mean, 1.0))
     scale = max(1.0, variance / (2 * law.mean))
     dof = variance / (2 * scale**2)
     shift = law.mean - scale * dof

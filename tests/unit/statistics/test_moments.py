@@ -82,7 +82,7 @@ def test_an_identifier_cannot_vary() -> None:
     observed = g2(x, y, np.zeros_like(x))
     assert found.mean == pytest.approx(observed)
     assert found.variance == pytest.approx(0, abs=1e-6)
-    assert log_p_value(observed, found) > log(0.05)
+    assert log_p_value(observed, found) > log(0.3)
 
 
 def test_large_counts_give_the_nominal_law() -> None:

@@ -40,7 +40,9 @@ from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_aft
 EngineName = Literal["fast", "reference"]
 
 _NO_MATTER = {"time_limit", "memory_limit", "threads"}  # settings that do not change what a search finds
-_MOST_SETS = 1000  # sets looked at for submodels in one clique: all of nine variables, the small ones of more
+# Sets looked at for submodels: in one clique at most (all of nine variables, the small of more) and at least
+# (all of six), and in all cliques together, about.
+_MOST_SETS, _LEAST_SETS, _SETS_IN_ALL = 1000, 100, 5000
 
 
 class Interrupted(KeyboardInterrupt):
@@ -324,12 +326,13 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
 def _with_submodels(known: _Known, learned: Learned, plan: _Plan) -> Learned:
     """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
     graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
+    most_sets = max(_LEAST_SETS, min(_MOST_SETS, _SETS_IN_ALL // len(learned.cliques)))
     if known.n_rows is None:
-        colored = color(Independence(known.oracle), graph, most_sets=_MOST_SETS)
+        colored = color(Independence(known.oracle), graph, most_sets=most_sets)
     else:
         sample = known.sample(plan)
         data = Data(known.oracle, plan.criterion.on(sample), sample, known.levels)
-        colored = discover(data, graph, most_sets=_MOST_SETS)
+        colored = discover(data, graph, most_sets=most_sets)
     return replace(
         learned,
         submodels=colored.submodels,

@@ -108,7 +108,10 @@ class SignificanceJudge:
         if n_tests is None:
             return [verdict.is_accepted for verdict in self.judge(batch)]
         bar = self._log_alpha - log(n_tests)
-        return [log_p <= bar for log_p in self.log_p_values(batch)]
+        able = [place for place, lowest in enumerate(self._nominal(batch)) if lowest <= bar]
+        log_ps = self.log_p_values([batch[place] for place in able])
+        shown = {place for place, log_p in zip(able, log_ps, strict=True) if log_p <= bar}
+        return [place in shown for place in range(len(batch))]
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-value of each, accepted or not."""

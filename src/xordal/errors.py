@@ -30,8 +30,11 @@ class SettingsError(XordalError, ValueError):
     """A parameter out of its range, or two that contradict each other."""
 
 
+_MOST_NAMED = 12
+
+
 def nearest(word: object, known: Iterable[str]) -> str:
-    """Return a hint naming the known word nearest to a mistyped one, or all of them.
+    """Return a hint naming the known word nearest to a mistyped one, or all of them; of very many only some.
 
     Examples
     --------
@@ -40,9 +43,12 @@ def nearest(word: object, known: Iterable[str]) -> str:
     >>> nearest("zebra", ["music-box", "table-1"])
     'known are: music-box, table-1'
     """
-    known = list(known)
-    close = get_close_matches(str(word), known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
+    known, text = list(known), str(word)
+    same = [other for other in known if other.casefold() == text.casefold()]
+    if close := same or get_close_matches(text, known, n=1):
+        return f"did you mean {close[0]!r}?"
+    left = len(known) - _MOST_NAMED
+    return f"known are: {', '.join(known[:_MOST_NAMED])}" + (f" and {left:,} others" if left > 0 else "")
 
 
 def counted(number: int, thing: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import prod
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from xordal.model.observed import Evidence
 from xordal.model.query import best_states
 
 CLOSE = 1e-10
+MOST_BRUTE = 2000  # cells of a network that is also compared with its whole joint
 
 
 @st.composite
@@ -144,7 +146,10 @@ def random_network(seed: int) -> DecomposableMarkovNetwork:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 500, 50))
 def test_500_random_networks_against_pyagrum(first: int) -> None:
-    """Marginals, joints across cliques, conditionals, evidence probability and MPE, to 1e-10."""
+    """Marginals, joints across cliques, conditionals, evidence probability and MPE, to 1e-10.
+
+    Those of few cells against the whole joint by brute force as well.
+    """
     for seed in range(first, first + 50):
         network = random_network(seed)
         theirs = as_bayesian_network(network)
@@ -153,7 +158,23 @@ def test_500_random_networks_against_pyagrum(first: int) -> None:
         compare(network, theirs, {})
         row = network.sample(1, seed=seed)  # a possible row, part of it as evidence
         known = generator.choice(len(names), size=int(generator.integers(1, 4)), replace=False)
-        compare(network, theirs, {names[v]: row.levels[v][0] for v in known})
+        given = {names[v]: row.levels[v][0] for v in known}
+        compare(network, theirs, given)
+        if prod(network.n_levels) <= MOST_BRUTE:
+            compare_to_brute_force(network, given)
+
+
+def compare_to_brute_force(network: DecomposableMarkovNetwork, given: dict[str, object]) -> None:
+    codes = {network.variables.index(name): network.levels_of(name).index(x) for name, x in given.items()}
+    expected = weighted(whole_joint(network), codes, {})
+    total = expected.sum()
+    assert network.probability(given) == pytest.approx(total, rel=CLOSE)
+    for v, found in enumerate(network.marginals(given).values()):
+        assert list(found.values()) == pytest.approx(margin(expected, (v,)) / total, abs=CLOSE)
+    ends = (0, len(network.variables) - 1)
+    joint = network.query([network.variables[v] for v in ends], given)
+    assert list(joint.values()) == pytest.approx((margin(expected, ends) / total).reshape(-1), abs=CLOSE)
+    assert network.probability(network.most_probable(given)) == pytest.approx(expected.max(), rel=CLOSE)
 
 
 def compare(network: DecomposableMarkovNetwork, theirs: gum.BayesNet, given: dict[str, object]) -> None:

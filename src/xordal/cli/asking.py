@@ -53,6 +53,12 @@ def network_of(file: str, smoothing: float | None = None) -> DecomposableMarkovN
     return network if smoothing is None else network.smoothed(smoothing)
 
 
+def check_sources(net: str, other: str) -> None:
+    """Refuse two files that are both to be read from standard input."""
+    if net == other == "-":
+        raise typer.BadParameter("standard input holds one file; name the other.")
+
+
 def given_in(network: DecomposableMarkovNetwork, texts: Sequence[str] | None) -> dict[str, Hashable]:
     """Return evidence from texts such as dog=barks; a level is found by its text, its number or its bin."""
     from xordal.model.evidence import level_from_text

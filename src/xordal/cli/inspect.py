@@ -23,6 +23,7 @@ def inspect(
             help="Two columns: explain why they are linked, or what keeps them apart.", metavar="COL COL"
         ),
     ] = None,
+    smoothing: asking.Smoothing = None,
     as_json: output.AsJson = False,
 ) -> None:
     """Show a network: its columns, steps, cliques and hidden groups; or explain one link.
@@ -40,7 +41,7 @@ def inspect(
 
     if link and len(link) != 2:
         raise typer.BadParameter("name two columns to explain their link, or none to show the network.")
-    network = asking.network_of(net)
+    network = asking.network_of(net, smoothing)
     console = screen.output()
     if link:
         story = network.why_link(*link)
@@ -72,8 +73,7 @@ def compare(
     from xordal.cli.reading import label_of
     from xordal.formats.stories import comparison_lines, comparison_to_json
 
-    if first == second == "-":
-        raise typer.BadParameter("standard input holds one network; name a file for the other.")
+    asking.check_sources(first, second)
     found = asking.network_of(first, smoothing).compare(asking.network_of(second, smoothing))
     if as_json:
         typer.echo(json.dumps(comparison_to_json(found), indent=2))

@@ -93,9 +93,14 @@ def predict(  # noqa: PLR0913 - one parameter per option
         raise typer.BadParameter("say what to predict: --target COL, or --impute for all missing cells.")
     if impute and (proba or keep or as_json):
         raise typer.BadParameter("--impute writes the whole table; leave out --proba, --keep and --json.")
+    if as_json and (proba or keep):
+        raise typer.BadParameter(
+            "--json has all probabilities and no other columns; leave out --proba and --keep."
+        )
     if unseen is UnseenChoice.impossible:
         raise typer.BadParameter("nothing follows from a level that is impossible; --unseen error or missing.")
     output.check_name(to)
+    asking.check_sources(net, data)
     network = asking.network_of(net, smoothing)
     form = reading.text_format(delimiter, header, encoding, missing_tokens)
     rows = _rows(network, data, form, unseen, absent, ignore=target)
@@ -141,6 +146,9 @@ def score(  # noqa: PLR0913 - one parameter per option
     from xordal.model.predict import score_rows as scores_of
 
     output.check_name(to)
+    asking.check_sources(net, data)
+    if as_json and to is not None and _is_output(to):
+        raise typer.BadParameter("--json and -o - both print to standard output; name a file for the CSV.")
     network = asking.network_of(net, smoothing)
     form = reading.text_format(delimiter, header, encoding, missing_tokens)
     rows = _rows(network, data, form, unseen, absent)

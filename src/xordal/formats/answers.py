@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import exp, isfinite, log
 
 from xordal.errors import counted
 from xordal.formats.bars import bar_lines, probability
 from xordal.formats.json import Json
-from xordal.formats.text import shown
+from xordal.formats.shown import padded, shown, width_of
 from xordal.model.explain import AnswerStory
 from xordal.model.network import DecomposableMarkovNetwork
 
@@ -141,7 +141,13 @@ def _given(question: Question) -> str:
 def _evidence_line(network: DecomposableMarkovNetwork, question: Question) -> list[str]:
     if not question.given or question.likely:
         return []
-    return ["", f"The evidence has probability {network.probability(question.given):.4g}."]
+    return ["", f"The evidence has probability {_of_log(network.log_probability(question.given))}."]
+
+
+def _of_log(log_probability: float) -> str:
+    """Return a probability; one too small for a number as a power of ten, as on a row of very many columns."""
+    chance = exp(log_probability)
+    return f"{chance:.4g}" if chance > 0 else f"1e{log_probability / log(10):.0f}"
 
 
 def _bars(rows: list[tuple[Hashable, float]], width: int, blocks: bool) -> list[str]:
@@ -155,15 +161,14 @@ def _bars(rows: list[tuple[Hashable, float]], width: int, blocks: bool) -> list[
 
 def _best_lines(network: DecomposableMarkovNetwork, question: Question) -> list[str]:
     best = network.most_probable(question.given, question.likely)
-    longest = max(len(shown(name)) for name in best)
+    longest = max(width_of(shown(name)) for name in best)
     lines = [f"The most probable state{_given(question)}:"]
     for name, level in best.items():
         mark = "  (given)" if name in question.given else ""
-        lines.append(f"  {shown(name).ljust(longest)}  {shown(level)}{mark}")
-    chance = network.probability(best)
+        lines.append(f"  {padded(shown(name), longest)}  {shown(level)}{mark}")
     if not question.likely:
-        share = chance / network.probability(question.given)
-        lines += ["", f"Its probability is {share:.4g}{' given the evidence' if question.given else ''}."]
+        share = _of_log(network.log_probability(best) - network.log_probability(question.given))
+        lines += ["", f"Its probability is {share}{' given the evidence' if question.given else ''}."]
     return lines
 
 
@@ -176,7 +181,7 @@ def story_lines(story: AnswerStory) -> list[str]:
         f"{shown(e.name)}={shown(e.level)}" if e.level is not None else f"{shown(e.name)} (in doubt)"
         for e in story.effects
     ]
-    longest = max(len("evidence"), *map(len, items))
+    longest = max(len("evidence"), *map(width_of, items))
     lines = [
         f"What moved {level} from {probability(story.before[place])} to {probability(story.after[place])}:",
         f"  {'evidence'.ljust(longest)}   alone  left out    share",
@@ -184,7 +189,7 @@ def story_lines(story: AnswerStory) -> list[str]:
     for item, effect in zip(items, story.effects, strict=True):
         share = "       -" if effect.share is None else f"{effect.share[place]:+8.4f}"
         alone, without = probability(effect.alone[place]), probability(effect.without[place])
-        lines.append(f"  {item.ljust(longest)}  {alone}    {without} {share}")
+        lines.append(f"  {padded(item, longest)}  {alone}    {without} {share}")
     lines.append("alone: from this evidence only; left out: from all but this; share: its part of the change")
     if any(effect.share is None for effect in story.effects):
         lines.append(f"({counted(len(items), 'item')} of evidence are too many to share the change among them)")

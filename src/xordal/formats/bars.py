@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xordal.formats.text import shown
+from xordal.formats.shown import padded, shown, width_of
 
 BLOCKS = "▏▎▍▌▋▊▉█"
 
@@ -42,7 +42,7 @@ def probability(value: float) -> str:
 def bar_lines(rows: Iterable[tuple[str, float]], width: int, *, blocks: bool = True) -> list[str]:
     """Return lines of label, probability and bar, none wider than the width."""
     told = [(shown(label), value) for label, value in rows]
-    longest = max((len(label) for label, _ in told), default=0)
+    longest = max((width_of(label) for label, _ in told), default=0)
     label_width = min(longest, max(8, width - 24))
     room = max(4, min(40, width - label_width - 12))
     return [
@@ -52,4 +52,8 @@ def bar_lines(rows: Iterable[tuple[str, float]], width: int, *, blocks: bool = T
 
 
 def _fitted(label: str, width: int) -> str:
-    return label.ljust(width) if len(label) <= width else f"{label[: width - 3]}..."
+    if width_of(label) <= width:
+        return padded(label, width)
+    while width_of(label) > width - 3:
+        label = label[:-1]
+    return padded(f"{label}...", width)

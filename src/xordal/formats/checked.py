@@ -82,6 +82,32 @@ class Node:
             self.wrong(f"there must be a finite number{bound}, not {_short(value)}")
         return float(value)
 
+    def share(self) -> float:
+        """Return the value, which must be a number between 0 and 1."""
+        found = self.number(0)
+        if found > 1:
+            self.wrong(f"there must be a share between 0 and 1, not {_short(self.value)}")
+        return found
+
+    def log_share(self) -> float:
+        """Return the value, which must be the logarithm of a probability."""
+        found = self.number()
+        if found > 0:
+            self.wrong("the logarithm of a probability is not above 0")
+        return found
+
+    def simple(self, depth: int = 3) -> Any:
+        """Return the value, which may be anything of finite numbers and a few levels deep."""
+        if isinstance(self.value, dict | list):
+            if depth == 0:
+                self.wrong("this is nested too deeply")
+            inner = [self[key] for key in self.value] if isinstance(self.value, dict) else self.items()
+            for item in inner:
+                item.simple(depth - 1)
+        elif isinstance(self.value, float):
+            self.number()
+        return self.value
+
     def one_of(self, *choices: str) -> str:
         """Return the value, which must be one of some texts."""
         if self.value not in choices or not isinstance(self.value, str):
@@ -124,11 +150,11 @@ class _Refused(Exception):
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Refused(f"the key {_short(twice)} is there twice")
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _Refused(f"the key {_short(key)} is there twice")
+        found[key] = value
     return found
 
 

@@ -29,6 +29,7 @@ _KNOWN = {
     "data", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested",
     "candidates_scored", "sets_scanned", "stopped_by", "seconds",
 }  # fmt: skip
+_MOST = 2**53  # whole numbers beyond it are no floats
 
 
 def history(top: Node, variables: tuple[str, ...], links: LinkSet, n_rows: int) -> Learned | None:
@@ -69,7 +70,7 @@ def history(top: Node, variables: tuple[str, ...], links: LinkSet, n_rows: int) 
 def read_links(node: Node, variables: tuple[str, ...]) -> LinkSet:
     """Return a list of pairs of names as links, checked and in increasing order."""
     number = {name: v for v, name in enumerate(variables)}
-    links = []
+    links: set[tuple[int, int]] = set()
     for item in node.items():
         pair = [name for _, name in item.texts()]
         if len(pair) != 2:
@@ -80,7 +81,7 @@ def read_links(node: Node, variables: tuple[str, ...]) -> LinkSet:
         link = cast("tuple[int, int]", tuple(sorted(number[name] for name in pair)))
         if link in links:
             item.wrong("this link is there a second time")
-        links.append(link)
+        links.add(link)
     return tuple(sorted(links))
 
 
@@ -92,17 +93,15 @@ def _entry(node: Node, variables: tuple[str, ...]) -> TraceEntry:
         node["links"].wrong("a step changes at least one link")
     if not set(filled) <= set(links):
         node["fill_in"].wrong("links that fill in are among the links of the step")
-    if log_p is not None and log_p.number() > 0:
-        log_p.wrong("the logarithm of a probability is not above 0")
     return TraceEntry(
         action=cast("Literal['add', 'remove']", node["action"].one_of("add", "remove")),
         lookahead=node["lookahead"].integer(0),
         links=links,
         gain=node["gain"].number(),
-        dof=node["dof"].integer(),
+        dof=node["dof"].integer(-_MOST, _MOST),
         graphs_tested=node["graphs_tested"].integer(0),
         fill_in=filled,
-        log_p_value=None if log_p is None else log_p.number(),
+        log_p_value=None if log_p is None else log_p.log_share(),
     )
 
 
@@ -124,8 +123,8 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
         node["partition"].wrong("the parts of a group must make up its variables")
     context, log_p, rule = node.get("context"), node.get("log_p_value"), node.get("rule")
     bound, parts_share = node.get("pairwise_bound"), node.get("parts_share")
-    if log_p is not None and log_p.number() > 0:
-        log_p.wrong("the logarithm of a probability is not above 0")
+    if context is not None and _set(context, variables) & whole:
+        context.wrong("what a group is given is none of its own variables")
     return Submodel(
         whole,
         partition,
@@ -134,7 +133,7 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
         ),
         node["total_correlation"].number(),
         EMPTY if context is None else _set(context, variables),
-        None if log_p is None else log_p.number(),
+        None if log_p is None else log_p.log_share(),
         None if bound is None else bound.number(0),
         None if parts_share is None else parts_share.number(),
         None if rule is None else _rule(rule, whole, variables),
@@ -143,17 +142,21 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
 
 def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
     kind = cast("RuleKind", node["kind"].one_of(*get_args(RuleKind)))
-    holds, by_chance = node["holds"].number(0), node["by_chance"].number(0)
-    if (target := node.get("target")) is not None:
+    holds, by_chance = node["holds"].share(), node["by_chance"].share()
+    if kind == "function":
+        target = node["target"]
         if (place := _set_of_one(target, variables)) not in members(whole):
             target.wrong("the rule is about a variable of the group")
         return Rule(kind, holds, by_chance, target=place)
-    factors = tuple(item.integer() for item in node["factors"].items())
-    marked = () if (marks := node.get("marked")) is None else tuple(map(_level, marks.items()))
-    if len(factors) != whole.bit_count() or len(marked) not in (0, len(factors)):
-        node["factors"].wrong("a rule has one factor and one mark, if any, for each variable of the group")
-    modulus = node["modulus"].integer(2)
-    return Rule(kind, holds, by_chance, modulus, node["remainder"].integer(0), factors, marked)
+    factors = tuple(item.integer(-_MOST, _MOST) for item in node["factors"].items())
+    marked = tuple(map(_level, node["marked"].items())) if kind == "parity" else ()
+    if len(factors) != whole.bit_count():
+        node["factors"].wrong("a rule has one factor for each variable of the group")
+    if kind == "parity" and len(marked) != len(factors):
+        node["marked"].wrong("a rule of parity has one mark for each variable of the group")
+    modulus = node["modulus"].integer(2, 2 if kind == "parity" else _MOST)
+    remainder = node["remainder"].integer(0, modulus - 1)
+    return Rule(kind, holds, by_chance, modulus, remainder, factors, marked)
 
 
 def _level(node: Node) -> str:
@@ -180,8 +183,15 @@ def _set(node: Node, variables: tuple[str, ...]) -> VarSet:
 
 
 def _settings(top: Node) -> dict[str, object]:
-    settings = {key: value for key, value in top.object().items() if key not in _KNOWN}
-    top["criterion"]["name"].text()
-    top["max_links"].integer(1)
+    settings = {key: top[key].simple() for key in top.object() if key not in _KNOWN}
+    criterion = top["criterion"]
+    criterion["name"].text()
+    if (alpha := criterion.get("alpha")) is not None and not 0 < alpha.share() < 1:
+        alpha.wrong("there must be a probability above 0 and below 1")
+    if (threshold := criterion.get("delta_h")) is not None:
+        threshold.number(0)
+    top["max_links"].integer(1, _MOST)
+    if (size := top.get("max_variables")) is not None and size.value is not None:
+        size.integer(2, _MOST)
     top["schedule"].text()
     return settings

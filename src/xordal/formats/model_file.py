@@ -164,16 +164,19 @@ def _levels(node: Node, variables: tuple[str, ...]) -> Iterator[tuple[Hashable, 
     if unknown:
         node.wrong(f"{unknown[0]!r} is no variable of the network")
     for name in variables:
-        known: list[Hashable] = []
+        known: dict[Hashable, Hashable] = {}
         for item in node[name].items():
             level = level_from_json(item)
-            if any(level == other and type(level) is type(other) for other in known):
-                item.wrong(f"the level {level!r} is there a second time")
-            known.append(level)
+            if level in known:
+                same = type(level) is type(known[level])
+                item.wrong(
+                    f"the level {level!r} is there a second time"
+                    if same
+                    else "levels of different types are equal"
+                )
+            known[level] = level
         if not known:
             node[name].wrong("a variable must have at least one level")
-        if len(set(known)) < len(known):
-            node[name].wrong("levels of different types are equal")
         yield tuple(known)
 
 

@@ -14,7 +14,7 @@ from xordal.formats.json import Json
 from xordal.formats.text import shown
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.predict import RowScores
-from xordal.model.rows import RowCodes, codes_of
+from xordal.model.rows import MISSING, RowCodes, codes_of
 
 Row = Sequence[object]
 
@@ -76,37 +76,39 @@ def predictions_to_json(
 ) -> Json:
     """Return predictions as JSON; probabilities are in the order of ``levels``."""
     levels = [plain(level) for level in network.levels_of(target)]
-    best = np.argmax(chances, axis=1).tolist()
     told: Json = {"target": target, "levels": levels}
-    if (right := _right(network, rows, target, chances)) is not None:
-        told["accuracy"] = float(right.mean())
+    truth, best = _known_target(network, rows, target, chances)
+    if len(truth):
+        told["accuracy"] = float((truth == best).mean())
     told["predictions"] = [
-        {"level": levels[code], "probabilities": row} for code, row in zip(best, chances.tolist(), strict=True)
+        {"level": levels[code], "probabilities": row}
+        for code, row in zip(np.argmax(chances, axis=1).tolist(), chances.tolist(), strict=True)
     ]
     return told
 
 
-def _right(
+def _known_target(
     network: DecomposableMarkovNetwork, rows: RowCodes, target: str, chances: NDArray[np.float64]
-) -> NDArray[np.bool_] | None:
-    """Return which rows that know the target were predicted right; None where none knows it."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what the target is and what was predicted, in the rows that know it; maybe none does."""
     found = [column for column in rows.columns if column.name == target]
     if not found:
-        return None
-    codes = codes_of(found[0], network.levels_of(target), by_text=True)
-    known = codes != -1
-    return (np.argmax(chances, axis=1) == codes)[known] if known.any() else None
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    truth = codes_of(found[0], network.levels_of(target), by_text=True)
+    known = truth != MISSING
+    return truth[known], np.argmax(chances, axis=1)[known]
 
 
 def accuracy_text(
     network: DecomposableMarkovNetwork, rows: RowCodes, target: str, chances: NDArray[np.float64]
 ) -> str | None:
     """Return how many predictions were right, where the table knows, beside the commonest level's share."""
-    right = _right(network, rows, target, chances)
-    if right is None:
+    truth, best = _known_target(network, rows, target, chances)
+    if len(truth) == 0:
         return None
-    usual = max(network.query(target).values())
-    known = counted(len(right), "row")
+    right = truth == best
+    usual = np.bincount(truth[truth >= 0], minlength=1).max() / len(truth)
+    known = counted(len(truth), "row")
     return (
         f"{int(right.sum()):,} of {known} with a known {shown(target)} are predicted right "
         f"({100 * right.mean():.1f} %); its commonest level has {100 * usual:.1f} %."

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from xordal.errors import counted
 from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json, to_json
-from xordal.formats.text import link_text, network_lines, shown
+from xordal.formats.shown import padded, shown, width_of
+from xordal.formats.text import link_text, network_lines
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
@@ -55,11 +56,11 @@ def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:
         told = "  ".join(f"{key}={_setting(value)}" for key, value in network.learned.settings.items())
         lines.append(f"settings: {told}")
     lines += ["", "Variables and their levels"]
-    longest = max(len(shown(name)) for name in network.variables)
+    longest = max(width_of(shown(name)) for name in network.variables)
     for name, levels in zip(network.variables, network.levels, strict=True):
         some = ", ".join(map(shown, levels[:_MOST_LEVELS]))
         more = f" and {len(levels) - _MOST_LEVELS} others" if len(levels) > _MOST_LEVELS else ""
-        lines.append(f"  {shown(name).ljust(longest)}  {some}{more}")
+        lines.append(f"  {padded(shown(name), longest)}  {some}{more}")
     return lines
 
 
@@ -206,7 +207,9 @@ def comparison_lines(found: Comparison, first: str, second: str) -> list[str]:
             lines += ["", f"Variables of {shown(where)} only: {', '.join(map(shown, names))}"]
     lines.append("")
     if found.divergence is None or found.divergence_back is None:
-        return [*lines, f"No Kullback-Leibler divergence: {found.reason}."]
+        return [*lines, f"No Kullback-Leibler divergence: {shown(found.reason)}."]
+    if found.reason is not None:
+        lines += [f"Their levels differ: {shown(found.reason)}.", ""]
     return [
         *lines,
         "Kullback-Leibler divergence, what a row loses in nats by the wrong network:",

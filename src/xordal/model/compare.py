@@ -37,7 +37,9 @@ class Comparison:
     divergence, divergence_back
         D(first || second) and D(second || first) in nats: how much is lost per row by using one where the other
         is true. Infinite where one calls impossible what can happen in the other. None where it is not
-        defined or too large to compute; ``reason`` then says why.
+        defined or too large to compute.
+    reason
+        Why a divergence is None, or infinite for a level that only one of them knows.
     """
 
     shared: tuple[LinkNames, ...]
@@ -61,6 +63,7 @@ def compare(first: DecomposableMarkovNetwork, second: DecomposableMarkovNetwork)
     else:
         try:
             there, back = divergence(first, second), divergence(second, first)
+            reason = _other_levels(first, second)
         except DataError as error:
             reason = str(error)
     return Comparison(
@@ -110,6 +113,18 @@ def _in_levels_of(
         missing = np.full([*logs.shape[:axis], 1, *logs.shape[axis + 1 :]], -np.inf)
         logs = np.take(np.concatenate([logs, missing], axis=axis), places, axis=axis)
     return logs
+
+
+def _other_levels(first: DecomposableMarkovNetwork, second: DecomposableMarkovNetwork) -> str | None:
+    """Return the first level that only one of the networks knows, in words."""
+    for name in first.variables:
+        one, two = first.levels_of(name), second.levels_of(name)
+        known, unknown = set(one), set(two)
+        for level in (*one, *two):
+            if (level in known) != (level in unknown):
+                which = "first" if level in known else "second"
+                return f"{name}={level} ({type(level).__name__}) is a level of the {which} network only"
+    return None
 
 
 def _links(network: DecomposableMarkovNetwork) -> dict[frozenset[str], LinkNames]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -18,15 +18,13 @@ from xordal.model.observed import Evidence
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely
 
-_MOST_SHOWN = 12  # levels or names listed in a message
-
 
 def number_of(network: DecomposableMarkovNetwork, name: str) -> int:
     """Return the number of a variable."""
     try:
         return network.variables.index(name)
     except ValueError:
-        raise DataError(f"The network has no variable {name!r}; {_hint(name, network.variables)}") from None
+        raise DataError(f"The network has no variable {name!r}; {nearest(name, network.variables)}") from None
 
 
 def code_of(network: DecomposableMarkovNetwork, v: int, level: Hashable) -> int:
@@ -47,28 +45,36 @@ def level_from_text(network: DecomposableMarkovNetwork, name: str, text: str) ->
         If there is none, naming the nearest.
     """
     levels = network.levels[number_of(network, name)]
-    code = match_text(levels, text)
+    code = text_matcher(levels)(text)
     if code is None:
         raise _unknown_level(name, levels, text)
     return levels[code]
 
 
-def match_text(levels: tuple[Hashable, ...], text: str) -> int | None:
-    """Return the code of the one level a text stands for, or None.
+def text_matcher(levels: tuple[Hashable, ...]) -> Callable[[str], int | None]:
+    """Return what finds the code of the one level a text stands for, or None.
 
     Examples
     --------
-    >>> match_text((1, 2), "2"), match_text((0.5, 2.0), "2"), match_text(("<= 40", "> 40"), "37")
+    >>> text_matcher((1, 2))("2"), text_matcher((0.5, 2.0))("2"), text_matcher(("<= 40", "> 40"))("37")
     (1, 1, 0)
     """
-    texts = [str(level) for level in levels]
-    if text in texts:
-        return texts.index(text)
-    number = as_number(text)
-    if number is None:
-        return None
-    equal = [code for code, level in enumerate(levels) if as_number(level) == number]
-    return equal[0] if len(equal) == 1 else bin_of(levels, number)
+    by_text: dict[str, int] = {}
+    by_number: dict[float, list[int]] = {}
+    for code, level in enumerate(levels):
+        by_text.setdefault(str(level), code)
+        if (number := as_number(level)) is not None:
+            by_number.setdefault(number, []).append(code)
+
+    def match(text: str) -> int | None:
+        if text in by_text:
+            return by_text[text]
+        if (number := as_number(text)) is None:
+            return None
+        equal = by_number.get(number, [])
+        return equal[0] if len(equal) == 1 else bin_of(levels, number)
+
+    return match
 
 
 def evidence_of(
@@ -129,16 +135,4 @@ def _unknown_level(name: str, levels: tuple[Hashable, ...], level: Hashable) -> 
         return DataError(
             f"{name!r} has no level {level!r}; it has {same_text[0]!r}, of type {type(same_text[0]).__name__}."
         )
-    return DataError(f"{name!r} has no level {str(level)!r}; {_hint(level, map(str, levels))}")
-
-
-def _hint(word: object, known: Iterable[str]) -> str:
-    """Return the nearest of the known words, also where only capitals differ; of very many only some."""
-    words = list(known)
-    folded = [other for other in words if other.casefold() == str(word).casefold()]
-    if folded:
-        return f"did you mean {folded[0]!r}?"
-    told = nearest(word, words)
-    if told.startswith("known are") and len(words) > _MOST_SHOWN:
-        return f"known are: {', '.join(words[:_MOST_SHOWN])} and {len(words) - _MOST_SHOWN} others"
-    return told
+    return DataError(f"{name!r} has no level {str(level)!r}; {nearest(level, map(str, levels))}")

@@ -7,7 +7,7 @@ bins their column was learned with, and unknown levels into ``"(other)"`` where 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -24,7 +24,7 @@ from xordal.data.read import columns_from
 from xordal.data.select import check_names
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
-from xordal.model.evidence import match_text
+from xordal.model.evidence import text_matcher
 from xordal.model.observed import Evidence
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def encoded(
             codes[v] = codes_of(by_name[name], network.levels[v], by_text=by_text)
         elif absent == "error":
             raise DataError(
-                f"The table has no column {name!r}, which the network has; {nearest(name, by_name)}. Rename "
+                f"The table has no column {name!r}, which the network has; {_hint(name, by_name)} Rename "
                 "it, or have absent columns taken as missing (--absent missing, in Python absent='missing')."
             )
     _judge_unseen(network, codes, by_name, where, unseen)
@@ -130,7 +130,8 @@ def codes_of(column: Column, levels: tuple[Hashable, ...], *, by_text: bool = Fa
     """Return a column as codes of a variable's levels; -1 for a missing value, -2 for a level never seen."""
     code_of = {level: code for code, level in enumerate(levels)}
     other = code_of.get(OTHER_LEVEL, UNSEEN)
-    found = [_code(level, levels, code_of, by_text, other) for level in column.levels]
+    match = text_matcher(levels) if by_text else None
+    found = [_code(level, levels, code_of, match, other) for level in column.levels]
     if not by_text and all(code < 0 for code in found):
         _check_types(column, levels)
     codes = column.regrouped(found, levels).codes.astype(np.int64)
@@ -138,11 +139,15 @@ def codes_of(column: Column, levels: tuple[Hashable, ...], *, by_text: bool = Fa
 
 
 def _code(
-    level: Hashable, levels: tuple[Hashable, ...], code_of: dict[Hashable, int], by_text: bool, other: int
+    level: Hashable,
+    levels: tuple[Hashable, ...],
+    code_of: dict[Hashable, int],
+    match: Callable[[str], int | None] | None,
+    other: int,
 ) -> int:
     if level in code_of:
         return code_of[level]
-    found = match_text(levels, str(level)) if by_text else None
+    found = match(str(level)) if match is not None else None
     if found is None and (number := as_number(level)) is not None:
         found = bin_of(levels, number)
     return other if found is None else found
@@ -167,14 +172,13 @@ def _judge_unseen(
     others = f" {len(places) - 1:,} other cells hold such levels too." if len(places) > 1 else ""
     raise DataError(
         f"{where(row, column.name)}: the network never saw the level {str(value)!r}; "
-        f"{_known(value, network.levels[v])}{others} Mend it, or say what to do: --unseen missing ignores such "
-        "a cell, --unseen impossible gives its row probability zero (in Python unseen=...)."
+        f"{_hint(value, map(str, network.levels[v]))}{others} Mend it, or say what to do: --unseen missing "
+        "ignores such a cell, --unseen impossible gives its row probability zero (in Python unseen=...)."
     )
 
 
-def _known(value: Hashable, levels: tuple[Hashable, ...]) -> str:
-    texts = [str(level) for level in levels]
-    told = nearest(value, texts if len(texts) <= 12 else [*texts[:12], "..."])
+def _hint(word: Hashable, known: Iterable[str]) -> str:
+    told = nearest(word, known)
     return told if told.endswith("?") else f"{told}."
 
 

@@ -119,11 +119,25 @@ def test_query_with_doubt_and_explained(box: Path) -> None:
         (["sample", "net.json", "-n", "60000000"], 2, "50,000,000"),
         (["inspect", "net.json", "dog"], 2, "two columns"),
         (["compare", "-", "-"], 2, "standard input"),
+        (["predict", "-", "-", "-t", "John"], 2, "standard input holds one file"),
+        (
+            ["predict", "net.json", "box.csv", "-t", "John", "--json", "--keep", "dog"],
+            2,
+            "leave out --proba and",
+        ),
+        (["score", "-", "-"], 2, "standard input holds one file"),
+        (["score", "net.json", "box.csv", "--json", "-o", "-"], 2, "name a file for the CSV"),
+        (
+            ["score", "net.json", "capital.csv"],
+            1,
+            "no column 'dog', which the network has; did you mean 'Dog'? Ren",
+        ),
         (["learn", "box.csv", "-o", "-"], 2, "a file of its own"),
         (["learn", "box.csv", "-o", "none/net.json"], 1, "no directory 'none'"),
     ],
 )
 def test_mistakes(box: Path, arguments: list[str], code: int, told: str) -> None:
+    (box / "capital.csv").write_text((box / "box.csv").read_text().replace("dog", "Dog", 1))
     done = run(*arguments, cwd=box, code=code)
     assert told in " ".join(done.stderr.replace("│", " ").split())
     assert done.stdout == ""
@@ -293,3 +307,15 @@ def test_bars_in_a_terminal_and_where_there_are_no_blocks(box: Path) -> None:
     lines = text.decode().splitlines()
     assert any("█" in line for line in lines)
     assert max(map(len, lines)) <= 40
+
+
+def test_accuracy_is_beside_the_commonest_level_of_the_same_rows(box: Path) -> None:
+    lines = (box / "box.csv").read_text().splitlines()
+    (box / "one.csv").write_text("\n".join([lines[0], *(line for line in lines if "complains" in line)]))
+    done = run("predict", "net.json", "one.csv", "-t", "John", cwd=box)
+    assert "(100.0 %); its commonest level has 100.0 %" in done.stderr
+
+
+def test_inspect_with_another_smoothing(box: Path) -> None:
+    told = json.loads(run("inspect", "net.json", "dog", "John", "--smoothing", "0", "--json", cwd=box).stdout)
+    assert told["given_rest"] == pytest.approx(0.6931471805599453)

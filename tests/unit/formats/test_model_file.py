@@ -18,6 +18,7 @@ from tests.strategies import tables
 from xordal import CategoricalTable, DataError, DecomposableMarkovNetwork, ModelFileError, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.formats.model_file import dumps, load, loads
+from xordal.formats.stories import network_to_json, story_lines, structure_lines, variable_lines
 from xordal.graph.chordal import ChordalGraph
 from xordal.learning import fit_network
 from xordal.model.network import estimate
@@ -162,6 +163,12 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 Edit = Callable[[dict[str, Any]], object]
+
+
+def rule(whole: dict[str, Any], **changes: object) -> None:
+    whole["submodels"][0]["rule"].update(changes)
+
+
 NONSENSE: list[tuple[str, Edit, str]] = [
     (
         "variable twice",
@@ -205,7 +212,7 @@ NONSENSE: list[tuple[str, Edit, str]] = [
     (
         "equal levels",
         lambda f: f["levels"].update(dog=[1, 1.0]),
-        "at levels.dog levels of different types are equal",
+        "at levels.dog\\[1\\] levels of different types are equal",
     ),
     (
         "a list as a level",
@@ -305,6 +312,24 @@ NONSENSE: list[tuple[str, Edit, str]] = [
         r"at submodels\[0\].variables\[0\]",
     ),
     ("single links", lambda f: f.update(single_link={"links": [["a", "b"]]}), r"at single_link.links\[0\]"),
+    ("huge degrees of freedom", lambda f: f["trace"][0].update(dof=10**400), r"at trace\[0\].dof"),
+    ("a group given itself", lambda f: f["submodels"][0].update(context=["dog"]), r"at submodels\[0\].context"),
+    ("p of a group", lambda f: f["submodels"][0].update(log_p_value=0.5), r"at submodels\[0\].log_p_value"),
+    ("a rule that always holds, twice", lambda f: rule(f, holds=2), r"at submodels\[0\].rule.holds .* share"),
+    ("a rule of no kind", lambda f: rule(f, kind="whim"), r"at submodels\[0\].rule.kind"),
+    ("parity of nothing", lambda f: rule(f, marked=[]), r"at submodels\[0\].rule.marked .* one mark"),
+    ("parity of three", lambda f: rule(f, modulus=3), r"at submodels\[0\].rule.modulus"),
+    ("a sum without factors", lambda f: rule(f, kind="sum", factors=[]), r"at submodels\[0\].rule.factors"),
+    ("a remainder too large", lambda f: rule(f, remainder=2), r"at submodels\[0\].rule.remainder"),
+    ("a function of nothing", lambda f: rule(f, kind="function"), r"at submodels\[0\].rule .* 'target'"),
+    ("an infinite setting", lambda f: f["criterion"].update(alpha=float("inf")), "at criterion.alpha"),
+    (
+        "no chance of an error",
+        lambda f: f["criterion"].update(alpha=0),
+        "at criterion.alpha there must be a prob",
+    ),
+    ("a group of one", lambda f: f.update(max_variables=1), "at max_variables there must be a whole number"),
+    ("a deep setting", lambda f: f.update(engine=[[[[1]]]]), "at engine.* nested too deeply"),
     ("no criterion", lambda f: f.pop("criterion"), "there must be 'criterion'"),
     ("stopped by", lambda f: f.update(stopped_by="fate"), "at stopped_by"),
 ]
@@ -315,7 +340,7 @@ def test_a_file_edited_into_nonsense(edit: Edit, told: str) -> None:
     whole = json.loads(text())
     edit(whole)
     with pytest.raises(ModelFileError, match=told) as caught:
-        loads(json.dumps(whole), "net.json")
+        loads(json.dumps(whole).replace("Infinity", "1e400"), "net.json")
     assert str(caught.value).startswith("net.json: this is no sensible network")
 
 
@@ -334,7 +359,7 @@ def test_no_edit_ends_in_anything_but_a_network_or_one_error(data: st.DataObject
             place = inner
             continue
         odd: st.SearchStrategy[Any] = st.sampled_from(
-            [None, True, -1, 0, 1, 2**80, 1.5, "", "d", "x", [], {}, [[]], [0], ["d"], {"type": "date"}]
+            [None, True, -1, 0, 1, 10**400, 1.5, "", "d", "x", [], {}, [[]], [0], ["d"], {"type": "date"}]
         )
         if data.draw(st.booleans()):
             place[key] = data.draw(odd)
@@ -346,9 +371,23 @@ def test_no_edit_ends_in_anything_but_a_network_or_one_error(data: st.DataObject
     except ModelFileError:
         return
     assert sum(loaded.query(loaded.variables[0]).values()) == pytest.approx(1)
+    assert all(map(str.isprintable, [*variable_lines(loaded), *structure_lines(loaded)]))
+    assert story_lines(loaded.why_link(*loaded.variables[:2]))
+    json.dumps(network_to_json(loaded), allow_nan=False)
     assert loads(dumps(loaded)).levels == loaded.levels
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="Cannot write"):
         network().save(tmp_path / "none" / "net.json")
+
+
+def test_a_column_of_very_many_levels_is_read_at_once(tmp_path: Path) -> None:
+    """Every level is looked up: none of this compares each with each, which would take minutes."""
+    levels = [f"level {number}" for number in range(30_000)]
+    table = CategoricalTable.from_columns({"id": levels, "number": [*range(30_000)]})
+    graph = ChordalGraph.empty(2)
+    many = estimate(graph, NumpyCounter(table), table.names, table.levels)
+    loaded = loads(dumps(many))
+    (tmp_path / "t.csv").write_text("id,number\n" + "\n".join(f"{text},{n}.0" for n, text in enumerate(levels)))
+    assert np.isfinite(loaded.score_rows(tmp_path / "t.csv").log_prob).all()

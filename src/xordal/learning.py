@@ -15,6 +15,7 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle, CellCounter, Scanner
 from xordal.counting.plain import PlainScanner
 from xordal.counting.select import oracle_for
+from xordal.counting.threads import interruptible
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
@@ -28,7 +29,7 @@ from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.constraints import FREE, Constraints, Rules, rules
 from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
-from xordal.search.limits import Limits, Watch
+from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.problem import Problem
 from xordal.search.prune import Pruner
 from xordal.search.scans import Scans
@@ -118,7 +119,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
     plan = _Plan.of(max_links, max_variables, criterion, schedule, prune, engine, constraints, limits)
-    known = _Known.of(source, plan, notice)
+    with interruptible():
+        known = _Known.of(source, plan, notice)
     ruled = rules(known.variables, plan.constraints, plan.limits)
     started = perf_counter()
     watch = Watch(plan.limits)
@@ -139,12 +141,16 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                 on_progress=on_progress,
             )
             try:
-                run = search.run()
+                with interruptible():
+                    run = search.run()
             except KeyboardInterrupt:
                 raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
     learned = _learned(known, run, plan, perf_counter() - started)
     try:
-        return _with_submodels(known, learned, plan)
+        with interruptible():
+            return _with_submodels(known, learned, plan, watch)
+    except Stopped:
+        return learned
     except KeyboardInterrupt:
         raise Interrupted(learned) from None
 
@@ -323,7 +329,7 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
     )
 
 
-def _with_submodels(known: _Known, learned: Learned, plan: _Plan) -> Learned:
+def _with_submodels(known: _Known, learned: Learned, plan: _Plan, watch: Watch) -> Learned:
     """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
     graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
     most_sets = max(_LEAST_SETS, min(_MOST_SETS, _SETS_IN_ALL // len(learned.cliques)))
@@ -331,7 +337,7 @@ def _with_submodels(known: _Known, learned: Learned, plan: _Plan) -> Learned:
         colored = color(Independence(known.oracle), graph, most_sets=most_sets)
     else:
         sample = known.sample(plan)
-        data = Data(known.oracle, plan.criterion.on(sample), sample, known.levels)
+        data = Data(known.oracle, plan.criterion.on(sample), sample, known.levels, watch.check_after)
         colored = discover(data, graph, most_sets=most_sets)
     return replace(
         learned,

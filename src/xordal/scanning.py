@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, get_args
 
 from xordal.counting.select import oracle_for
+from xordal.counting.threads import interruptible
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
@@ -131,7 +132,8 @@ def scan(
         return Scanned(table.names, sets, int(order), *counts, target, by, seconds)
 
     try:
-        ranking.run(on_progress)
+        with interruptible():
+            ranking.run(on_progress)
     except KeyboardInterrupt:
         raise ScanInterrupted(scanned()) from None
     return scanned()

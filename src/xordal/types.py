@@ -257,10 +257,9 @@ class Learned:
 
     ``links``, ``cliques`` and ``submodels`` hold variable numbers; :meth:`names` turns them into column names.
     ``colored_links`` are those between variables of a PI submodel that look independent as a pair.
-    Both are None where they were not looked for, after an interruption. ``submodels_up_to`` is set where
-    cliques were too large to look at all their subsets: then
-    only those of up to this many variables, and whole cliques, were. ``n_rows`` is None where an exact joint
-    was learned; ``seconds`` is the time of the search.
+    Both are None where an interruption or a limit ended the look for them. ``submodels_up_to`` is set where
+    cliques were too large to look at all their subsets: then only those of up to this many variables, and whole
+    cliques, were. ``n_rows`` is None where an exact joint was learned; ``seconds`` is the time of the search.
     """
 
     variables: tuple[str, ...]

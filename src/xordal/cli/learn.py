@@ -185,9 +185,10 @@ def learn(  # noqa: PLR0913 - one parameter per option
         save_learned(to, table, learned, smoothing, quiet=quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
-    if interrupted or learned.run.stopped_by is not None:
+    if interrupted or learned.run.stopped_by is not None or learned.submodels is None:
         limit = {"time limit": time_limit, "memory limit": memory_limit}.get(learned.run.stopped_by or "")
-        screen.notes().print(stopping.why_stopped(learned.run.stopped_by, limit, checkpoint))
+        by = learned.run.stopped_by
+        screen.notes().print(stopping.why_stopped(by, limit, checkpoint, is_interrupted=interrupted))
     if interrupted:
         raise typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
 

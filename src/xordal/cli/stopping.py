@@ -88,12 +88,15 @@ def terminable() -> Iterator[list[int]]:
         signal.signal(signal.SIGTERM, before)
 
 
-def why_stopped(by: StoppedBy | None, limit: str | None, checkpoint: Path | None) -> str:
+def why_stopped(
+    by: StoppedBy | None, limit: str | None, checkpoint: Path | None, *, is_interrupted: bool
+) -> str:
     """Say what ended a search, or what followed it, and how to go on."""
     from xordal.formats.text import shown
 
     if by is None:
-        return "Interrupted while looking for hidden groups: the network is complete, they are not."
+        told = "Interrupted" if is_interrupted else "The limit was reached"
+        return f"{told} while looking for hidden groups: the network is complete, they are not."
     told = "Interrupted" if by == "interruption" else f"The {by} of {limit} was reached"
     if checkpoint is None:
         go_on = "With --checkpoint FILE a run can be continued later."

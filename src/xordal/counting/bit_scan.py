@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, permutations
+from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,18 +50,18 @@ class BitScan:
         self._prefix = cells, pairs
         self._columns = self._binary_columns()
 
-    def scan(self, firsts: Sequence[int]) -> Found:
-        """Return the sets that begin with one of the firsts and can reach the bar."""
+    def scan(self, firsts: Sequence[int], unwanted: Event) -> Found:
+        """Return the sets that begin with one of the firsts and can reach the bar; fewer once unwanted."""
         if not firsts:
             return np.empty((0, self._order), np.int32), np.empty(0)
         if self._order == 2:
             return self._pairs(firsts)
         if self._order == 3:
             return self._triples(self._prefix, (), np.array(firsts, dtype=np.int64))
-        found = [self._longer(self._prefix, (), first) for first in firsts]
+        found = [self._longer(self._prefix, (), first, unwanted) for first in firsts]
         return np.concatenate([sets for sets, _ in found]), np.concatenate([shared for _, shared in found])
 
-    def _longer(self, parent: Prefix, prefix: tuple[int, ...], v: int) -> Found:
+    def _longer(self, parent: Prefix, prefix: tuple[int, ...], v: int, unwanted: Event) -> Found:
         """Return the sets that begin with a prefix and one more variable."""
         prefix = (*prefix, v)
         levels = self._rows.n_levels[v]
@@ -68,7 +69,7 @@ class BitScan:
         later = self._variables[self._variables > v]
         if len(prefix) == self._order - 3:
             return self._triples(cells, prefix, later)
-        found = [self._longer(cells, prefix, int(u)) for u in later]
+        found = [self._longer(cells, prefix, int(u), unwanted) for u in later if not unwanted.is_set()]
         empty = np.empty((0, self._order), np.int32), np.empty(0)
         return (
             np.concatenate([empty[0], *(sets for sets, _ in found)]),

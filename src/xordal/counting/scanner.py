@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -71,15 +72,16 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
     if len(scan.narrow) >= scan.order:
         bits = BitScan(scan.rows, scan.order, scan.at_least, sorted(scan.narrow))
         bits.start(scan.base_ids, scan.n_base, scan.base_entropy, with_base=scan.base != EMPTY)
+    unwanted = Event()
 
     def run(group: tuple[int, ...]) -> ScanBlock:
-        found = _by_codes(scan, group)
+        found = _by_codes(scan, group, unwanted)
         if bits is not None:
-            found.append(bits.scan([v for v in group if v in scan.narrow]))
+            found.append(bits.scan([v for v in group if v in scan.narrow], unwanted))
         sets, shared = _sorted(found, scan.order)
         return ScanBlock(group, sets, shared, sum(scan.n_sets[v] for v in group))
 
-    yield from in_threads(threads, run, _groups(scan, firsts, threads))
+    yield from in_threads(threads, run, _groups(scan, firsts, threads), unwanted.set)
 
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
@@ -115,7 +117,7 @@ def _singles(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[ScanBl
         yield ScanBlock(tuple(firsts), sets, shared[found], len(firsts))
 
 
-def _by_codes(scan: Scan, firsts: Sequence[int]) -> list[Found]:
+def _by_codes(scan: Scan, firsts: Sequence[int], unwanted: Event) -> list[Found]:
     """Return the sets that hold a variable which is not scanned in bits."""
     if len(scan.narrow) == len(scan.others) >= scan.order:
         return []
@@ -128,7 +130,7 @@ def _by_codes(scan: Scan, firsts: Sequence[int]) -> list[Found]:
         if first not in scan.narrow or not scan.narrow.issuperset(rest)
     )
     kept: list[Found] = []
-    while block := list(islice(wanted, _BATCH)):
+    while not unwanted.is_set() and (block := list(islice(wanted, _BATCH))):
         sets = np.array(block, dtype=np.int32)
         sums = rows.log_sums(scan.base_ids, scan.n_base, block)
         shared = rows.shared(scan.base_entropy + rows.alone[sets].sum(axis=1), sums)

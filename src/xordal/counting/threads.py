@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from typing import TypeVar
 
@@ -13,6 +14,17 @@ from xordal.errors import SettingsError
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C be a KeyboardInterrupt within the call of a kernel, too: Numba makes a SystemError of it."""
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def n_threads(asked: int | None) -> int:
@@ -27,8 +39,17 @@ def n_threads(asked: int | None) -> int:
     return asked
 
 
-def in_threads(threads: int, run: Callable[[Task], Answer], tasks: Iterable[Task]) -> Iterator[Answer]:
-    """Yield the answers in order; at most two tasks per thread are under way, so waiting answers stay few."""
+def in_threads(
+    threads: int,
+    run: Callable[[Task], Answer],
+    tasks: Iterable[Task],
+    give_up: Callable[[], None] = lambda: None,
+) -> Iterator[Answer]:
+    """Yield the answers in order; at most two tasks per thread are under way, so waiting answers stay few.
+
+    ``give_up`` is called when no more answers are wanted, before tasks under way are waited for: it may tell
+    them to end early.
+    """
     waiting = iter(tasks)
     first = list(islice(waiting, 2))
     if threads == 1 or len(first) < 2:
@@ -45,4 +66,5 @@ def in_threads(threads: int, run: Callable[[Task], Answer], tasks: Iterable[Task
             yield under_way.popleft().result()
             under_way.extend(pool.submit(run, task) for task in islice(waiting, 1))
     finally:
+        give_up()
         pool.shutdown(cancel_futures=True)

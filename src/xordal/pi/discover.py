@@ -13,7 +13,7 @@ that is PI by itself is hidden from a pairwise view, whatever chain of dependenc
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -33,12 +33,16 @@ _NEXT_TO_NOTHING = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What the search for submodels needs: entropies, the criterion's judge, the sample and the levels."""
+    """What the search for submodels needs: entropies, the criterion's judge, the sample and the levels.
+
+    ``check`` is called before each question and may end the search by raising.
+    """
 
     oracle: EntropyOracle
     judge: Judge
     sample: Sample
     levels: Sequence[Sequence[Hashable]]
+    check: Callable[[], None] = lambda: None
 
 
 def discover(data: Data, graph: ChordalGraph, most_sets: int | None = None) -> ColoredIMap:
@@ -56,6 +60,7 @@ def discover(data: Data, graph: ChordalGraph, most_sets: int | None = None) -> C
 
 def _decided_by(data: Data) -> Decide:
     def decide(questions: Sequence[Question], n_tests: int | None) -> list[bool]:
+        data.check()
         return data.judge.depends([_evidence_of(data.sample, question) for question in questions], n_tests)
 
     return decide

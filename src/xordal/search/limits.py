@@ -16,6 +16,9 @@ from time import monotonic
 from xordal.errors import SettingsError
 from xordal.types import StoppedBy
 
+_AFTER = 0.1  # of the time limit: what may follow the search
+_LEAST_AFTER = 1.0  # seconds of it that are always there
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -58,15 +61,26 @@ class Stopped(Exception):
 
 
 class Watch:
-    """Watches over the limits from the moment it is made."""
+    """Watches over the limits from the moment it is made.
+
+    What follows a search that used up its time, the look for hidden groups, has a tenth of it more.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._deadline = inf if limits.time_limit is None else monotonic() + limits.time_limit
+        self._after = max(_LEAST_AFTER, _AFTER * (limits.time_limit or 0.0))
         self._most_memory = inf if limits.memory_limit is None else limits.memory_limit
 
     def check(self) -> None:
         """Raise :class:`Stopped` when a limit is reached."""
-        if monotonic() > self._deadline:
+        self._check(self._deadline)
+
+    def check_after(self) -> None:
+        """Raise it when what follows the search has used up its time, too."""
+        self._check(self._deadline + self._after)
+
+    def _check(self, deadline: float) -> None:
+        if monotonic() > deadline:
             raise Stopped("time limit")
         if self._most_memory < inf and memory_in_use() > self._most_memory:
             raise Stopped("memory limit")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 from xordal.counting.plain import CountingOracle
 from xordal.counting.select import BackendName, oracle_for, seconds_of_numpy
-from xordal.counting.threads import in_threads, n_threads
+from xordal.counting.threads import in_threads, interruptible, n_threads
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 
@@ -59,6 +60,14 @@ def test_answers_come_in_order_and_errors_come_through(threads: int) -> None:
     assert list(in_threads(threads, lambda x: x * x, range(50))) == [x * x for x in range(50)]
     with pytest.raises(ZeroDivisionError):
         list(in_threads(threads, lambda x: 1 // x, [2, 1, 0, 1]))
+
+
+def test_ctrl_c_within_a_kernel_is_an_interruption() -> None:
+    """Numba's dispatcher returns a result with the exception set, which Python reports as a SystemError."""
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+    with pytest.raises(SystemError, match="another"), interruptible():
+        raise SystemError("another one")
 
 
 def test_few_answers_wait() -> None:
@@ -126,3 +135,16 @@ def test_kernels_are_compiled_where_no_folder_can_be_written(monkeypatch: pytest
     assert _jit.is_compiled(kernel) == bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
     assert kernel(21) == 42
     assert _jit.is_compiled(kernel)
+
+
+def test_tasks_under_way_are_told_to_give_up() -> None:
+    """Ctrl-C must not wait for what a long task would still do."""
+    given_up = Event()
+
+    def run(x: int) -> bool:
+        return x == 0 or given_up.wait(timeout=60)
+
+    answers = in_threads(2, run, range(3), given_up.set)
+    assert next(answers)
+    answers.close()  # type: ignore[attr-defined]
+    assert given_up.is_set()

@@ -58,6 +58,17 @@ def test_interruption_while_groups_are_sought_keeps_the_network(monkeypatch: pyt
     assert stop.value.learned.submodels is None
 
 
+def test_a_limit_reached_while_groups_are_sought_keeps_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = music_box().joint.exact_table()
+    monkeypatch.setattr("xordal.search.limits._AFTER", -1.0)
+    monkeypatch.setattr("xordal.search.limits._LEAST_AFTER", -3600.0)
+    learned = learn(table, limits=Limits(time_limit=3600))
+    assert len(learned.links) == 12
+    assert learned.run.is_complete
+    assert learned.submodels is None
+    assert learned.colored_links is None
+
+
 def test_groups_of_a_large_clique_are_bounded_and_said_so() -> None:
     learned = learn(parity(variables=12).joint, max_variables=12)
     assert [submodel.kind for submodel in learned.submodels or ()] == ["full"]

@@ -1,0 +1,73 @@
+"""Whole traces do not depend on who counts, or on how many threads."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracle.plain import plain_search
+from tests.oracle.test_engines import criteria, planted
+from tests.strategies import tables
+from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, learn, learning
+from xordal.counting.select import BackendName, oracle_for
+from xordal.search.schedule import Schedule
+from xordal.statistics.criterion import Criterion
+from xordal.types import Learned
+
+WEIGHTS = [1, 2, 9, 10**6, 10**9]
+
+
+@st.composite
+def weighted_tables(draw: st.DrawFn) -> CategoricalTable:
+    """Tables with ties and sums, half of them weighted; sometimes a column of many levels comes last."""
+    table = draw(tables(max_variables=6))
+    if draw(st.booleans()):
+        many = draw(st.sampled_from([17, 300]))
+        column = np.array(draw(st.lists(st.integers(0, many - 1), min_size=24, max_size=24)), dtype=np.int32)
+        n_rows = table.codes.shape[1]
+        codes = np.vstack([table.codes, np.resize(column, n_rows)]).astype(np.int32)
+        names, levels = (*table.names, "many"), (*table.levels, tuple(range(many)))
+        table = CategoricalTable(names, levels, codes)
+    if draw(st.booleans()):
+        most = draw(st.sampled_from(WEIGHTS))
+        generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+        weights = generator.integers(1, most, size=(table.codes.shape[1],), endpoint=True)
+        table = CategoricalTable(table.names, table.levels, table.codes, weights)
+    return table
+
+
+def learned_by(
+    backend: BackendName, table: CategoricalTable, k: int, criterion: Criterion, threads: int = 1
+) -> Learned:
+    """Learn with a backend of our choice; users have none, the size of the problem chooses."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning, "oracle_for", partial(oracle_for, backend=backend))
+        return learn(table, max_links=k, criterion=criterion, limits=Limits(threads=threads))
+
+
+@settings(max_examples=100)
+@given(weighted_tables(), st.integers(1, 4), criteria)
+def test_same_trace_from_every_backend(table: CategoricalTable, k: int, criterion: Criterion) -> None:
+    plain = plain_search(table, Schedule("printed", k), criterion)
+    numpy = learned_by("numpy", table, k, criterion)
+    assert numpy.trace == plain.trace
+    for threads in (1, 2):
+        numba = learned_by("numba", table, k, criterion, threads)
+        assert numba.trace == plain.trace
+        assert numba.run.graphs_tested == plain.graphs_tested
+        assert numba.submodels == numpy.submodels
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", [EntropyDecrement(0.05), None], ids=["threshold", "significance"])
+def test_same_trace_of_many_columns(criterion: Criterion | None) -> None:
+    """So many sets that threads share them out."""
+    table = planted(40, 700, seed=4)
+    criterion = criterion or Significance()
+    numpy = learned_by("numpy", table, 3, criterion)
+    for threads in (1, 2, 5):
+        assert learned_by("numba", table, 3, criterion, threads).trace == numpy.trace

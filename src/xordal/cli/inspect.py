@@ -90,7 +90,8 @@ def _print_trace(console: Console, learned: Learned) -> None:
     console.print()
     columns = [screen.STEP, screen.LOOKAHEAD, screen.GAIN, screen.GRAPHS_TESTED]
     if learned.n_rows is not None:
-        columns.insert(3, screen.chance(learned.n_rows))
+        has_p_values = all(entry.log_p_value is not None for entry in learned.trace)
+        columns.insert(3, screen.P_VALUE if has_p_values else screen.chance(learned.n_rows))
     table = screen.TraceTable(console, learned.variables, columns)
     for entry in learned.trace:
         table.add(entry)

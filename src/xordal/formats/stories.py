@@ -8,7 +8,7 @@ from xordal.errors import counted
 from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json, to_json
 from xordal.formats.shown import padded, shown, width_of
-from xordal.formats.text import link_text, network_lines
+from xordal.formats.text import link_text, network_lines, p_value_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
@@ -162,9 +162,11 @@ def _step_lines(story: LinkStory) -> list[str]:
     lines = [f"{how}."]
     if story.together_with:
         lines.append(f"It came together with {', '.join(map(link_text, story.together_with))}.")
-    chance = (
-        "" if story.by_chance is None else f"; by chance such a step gains {story.by_chance:.4f} on average"
-    )
+    chance = ""
+    if entry.log_p_value is not None:
+        chance = f"; p = {p_value_text(entry.log_p_value)}"
+    elif story.by_chance is not None:
+        chance = f"; by chance such a step gains {story.by_chance:.4f} on average"
     return [*lines, f"The step gained {entry.gain:.4f} nats{chance}."]
 
 

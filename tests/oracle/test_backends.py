@@ -1,4 +1,4 @@
-"""Whole traces do not depend on who counts, or on how many threads."""
+"""Whole traces do not depend on who counts, on how many threads, or on how many candidates can wait."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tests.oracle.test_engines import criteria, planted
 from tests.strategies import tables
 from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, learn, learning
 from xordal.counting.select import BackendName, oracle_for
+from xordal.search import sweep
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion
 from xordal.types import Learned
@@ -46,13 +47,13 @@ def learned_by(
     """Learn with a backend of our choice; users have none, the size of the problem chooses."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learning, "oracle_for", partial(oracle_for, backend=backend))
-        return learn(table, max_links=k, criterion=criterion, limits=Limits(threads=threads))
+        return learn(table, max_links=k, criterion=criterion, prune=True, limits=Limits(threads=threads))
 
 
 @settings(max_examples=100)
 @given(weighted_tables(), st.integers(1, 4), criteria)
 def test_same_trace_from_every_backend(table: CategoricalTable, k: int, criterion: Criterion) -> None:
-    plain = plain_search(table, Schedule("printed", k), criterion)
+    plain = plain_search(table, Schedule("printed", k), criterion, prune=True)
     numpy = learned_by("numpy", table, k, criterion)
     assert numpy.trace == plain.trace
     for threads in (1, 2):
@@ -71,3 +72,13 @@ def test_same_trace_of_many_columns(criterion: Criterion | None) -> None:
     numpy = learned_by("numpy", table, 3, criterion)
     for threads in (1, 2, 5):
         assert learned_by("numba", table, 3, criterion, threads).trace == numpy.trace
+
+
+@settings(max_examples=60)
+@given(tables(min_variables=3, max_variables=7), st.integers(1, 3), criteria, st.integers(1, 4))
+def test_few_free_sets_can_wait(table: CategoricalTable, k: int, criterion: Criterion, most: int) -> None:
+    """What does not fit is scanned for again; ties with the last that fits are not lost."""
+    trace = learn(table, max_links=k, criterion=criterion).trace
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "_MOST_WAITING", most)
+        assert learn(table, max_links=k, criterion=criterion).trace == trace

@@ -147,5 +147,7 @@ def test_settings_that_make_no_sense() -> None:
         scan(XOR, order=5)
     wide = CategoricalTable.from_columns({name: list(range(200)) for name in "abc"})
     assert prod(wide.n_levels) == 8_000_000
+    with pytest.raises(DataError, match="one alone begins 156,"):
+        scan(CategoricalTable.from_columns({f"v{v}": [0, 1] for v in range(250)}), order=5)
     with pytest.raises(DataError, match="8,000,000 cells"):
         scan(wide)

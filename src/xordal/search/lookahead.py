@@ -76,12 +76,10 @@ class Lookahead:
     def _look_around(self, on_block: Callable[[int], None]) -> None:
         """Score what has come up in the graph since the last pass."""
         for bases in self._local:
-            fresh, n_looked = bases.fresh()
-            on_block(n_looked)
+            fresh = bases.fresh(on_block)
             self._score(found for found in fresh if each_misses_one(found.variables, found.links))
         for n_more, bases in self._extended:
-            fresh, n_looked = bases.fresh()
-            on_block(n_looked)
+            fresh = bases.fresh(on_block)
             if fresh:
                 for stream in extensions(self._problem, self._catalogue.graph, fresh, n_more, on_block):
                     self._wait(stream)

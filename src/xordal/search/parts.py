@@ -11,7 +11,7 @@ What holds two or more parts of two or more variables is a union of catalogue en
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations_with_replacement
 from math import comb
 
@@ -20,6 +20,8 @@ from xordal.graph.nearby import sets_around
 from xordal.search.candidates import Candidate, candidate
 from xordal.search.constraints import Rules
 from xordal.types import LinkSet, VarSet
+
+_BLOCK = 1000  # variable sets looked at between two words of progress
 
 Kind = tuple[int, int]
 """Size of a variable set and number of its missing links."""
@@ -43,15 +45,18 @@ class Parts:
         """Note that the graph has changed around some vertices."""
         self._disturbed |= vertices
 
-    def update(self, graph: ChordalGraph) -> int:
-        """Look again at what was disturbed; return how many variable sets were looked at."""
+    def update(self, graph: ChordalGraph, on_block: Callable[[int], None]) -> None:
+        """Look again at what was disturbed; tell every thousand variable sets and at the end how many."""
         if not self._disturbed:
-            return 0
+            return
         around, self._disturbed = self._disturbed, 0
         before = {s: self.current.pop(s) for s in [s for s in self.current if s & around]}
         n_looked = 0
         for variables in sets_around(graph.neighbours, around, *self._kind):
             n_looked += 1
+            if n_looked == _BLOCK:
+                on_block(n_looked)
+                n_looked = 0
             found = candidate(graph, variables) if self._rules.may_complete(variables) else None
             if found is not None and self._rules.may_change(found.change):
                 old = before.get(variables)
@@ -60,7 +65,7 @@ class Parts:
                 else:
                     self.current[variables] = found
                     self.log.append(found)
-        return n_looked
+        on_block(n_looked)
 
 
 class Catalogue:
@@ -93,17 +98,17 @@ class Bases:
         self._patterns = list(_patterns(kind))
         self._seen = {kind: 0 for pattern in self._patterns for kind in pattern}
 
-    def fresh(self) -> tuple[list[Candidate], int]:
-        """Return the sets that are new or changed since the last call, and how many sets were looked at."""
-        n_looked = sum(self._catalogue.parts(kind).update(self._catalogue.graph) for kind in self._seen)
+    def fresh(self, on_block: Callable[[int], None]) -> list[Candidate]:
+        """Return the sets that are new or changed since the last call; tell how many sets are looked at."""
+        for kind in self._seen:
+            self._catalogue.parts(kind).update(self._catalogue.graph, on_block)
         new: dict[Kind, dict[VarSet, Candidate]] = {}
         for kind, position in self._seen.items():
             parts = self._catalogue.parts(kind)
             recent = {found.variables: found for found in parts.log[position:]}
             new[kind] = {s: found for s, found in recent.items() if parts.current.get(s) is found}
             self._seen[kind] = len(parts.log)
-        found = [base for pattern in self._patterns for base in self._of(pattern, new)]
-        return found, n_looked
+        return [base for pattern in self._patterns for base in self._of(pattern, new)]
 
     def _of(self, pattern: tuple[Kind, ...], new: dict[Kind, dict[VarSet, Candidate]]) -> Iterator[Candidate]:
         if len(pattern) == 1:

@@ -30,6 +30,9 @@ RankBy = Literal["interaction", "total"]
 
 _BATCH = 256  # sets made exact at a time
 _MOST_CELLS = 1_000_000  # of a table that is fitted
+_MOST_AT_ONCE = (
+    60_000_000  # sets that begin with one variable, some 30 bytes each when all may be among the best
+)
 _SPARSE = 5.0  # rows per cell below which the nominal degrees of freedom are not trusted
 _N_DRAWS = 100
 _WORTH = 1.25  # how much higher a bar must have become for a scan to begin again with it
@@ -128,6 +131,12 @@ class Ranking:
                 f"{_MOST_CELLS:,}. Leave out columns with many levels, or merge their rare ones."
             )
         others = len(n_levels) - (target is not None)
+        at_once = comb(others - 1, order - 1 - (target is not None))
+        if order > 3 and at_once > _MOST_AT_ONCE:
+            raise DataError(
+                f"Of {others} columns, one alone begins {at_once:,} sets of {order}; a scan holds up to "
+                f"{_MOST_AT_ONCE:,} at a time. Name a target, choose fewer columns, or a smaller order."
+            )
         self.n_sets = comb(others, order - (target is not None))
 
     def run(self, on_progress: Callable[[RankProgress], None] = lambda progress: None) -> None:

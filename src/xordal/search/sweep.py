@@ -44,7 +44,7 @@ class FreeSets:
         self._problem = problem
         self._order = order
         self._is_scanned = False
-        self._cut = inf  # what can have this rank or a higher one has been in a stream
+        self._cut = inf  # what can have a higher rank has been in a stream
 
     @property
     def highest_left(self) -> float:
@@ -61,7 +61,7 @@ class FreeSets:
         n_waiting = 0
         for block in self._problem.scans.blocks(self._order, self._bar()):
             upper = self._upper(block)
-            may = (upper > -inf) & (is_first | (upper < below)) & are_apart(labels[block.sets])
+            may = (upper > -inf) & (is_first | (upper <= below)) & are_apart(labels[block.sets])
             sets.append(block.sets[may])
             uppers.append(upper[may])
             n_waiting += int(may.sum())

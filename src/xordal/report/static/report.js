@@ -62,7 +62,7 @@
   const fit = () => {  // all of it, but a small network is not blown up
     Object.assign(view, { x: 0, y: 0, k: 1 });
     const ctm = map.getScreenCTM();
-    zoom(Math.min(1, 1.5 / (ctm ? ctm.a : 1)));
+    zoom(Math.min(1, 1.8 / (ctm ? ctm.a : 1)));
   };
   const center = v => {
     const box = map.viewBox.baseVal, ctm = map.getScreenCTM();

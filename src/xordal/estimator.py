@@ -170,6 +170,21 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         check_is_fitted(self)
         print("\n".join(_summary(self.learned_, self.network_)))
 
+    def report(self, path: str | Path, *, title: str = "") -> None:
+        """Write what was learned as one page that needs nothing else (docs/report.md).
+
+        Raises
+        ------
+        DataError
+            If the file cannot be written.
+        """
+        check_is_fitted(self)
+        from xordal.data.write import write_text
+        from xordal.report.html import report_page
+        from xordal.report.summary import summarise
+
+        write_text(path, report_page(summarise(self.network_, title)))
+
     def _html_repr(self) -> str:
         """Return the estimator as notebooks show it: what was learned, above scikit-learn's own box."""
         box = str(super()._html_repr())

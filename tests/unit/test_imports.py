@@ -17,7 +17,7 @@ from xordal.data.write import csv_text
 
 ROOT = Path(xordal.__file__).parent
 # scipy.special, which the default criterion needs, takes a tenth of a second; scipy.stats takes one.
-SLOW = {"numba", "scipy.stats", "sklearn", "pandas", "polars", "networkx", "jinja2"}
+SLOW = {"numba", "scipy.stats", "sklearn", "pandas", "polars", "networkx", "jinja2", "matplotlib"}
 HEAVY = SLOW | {"numpy", "scipy", "pyarrow", "narwhals"}
 
 # Each part may import itself and what stands in its list, at module level or inside functions.
@@ -112,6 +112,7 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
         "from xordal.cli.app import main; main(['inspect', '--help'])",
         "from xordal.cli.app import main; main(['compare', '--help'])",
         "from xordal.cli.app import main; main(['reproduce', '--help'])",
+        "from xordal.cli.app import main; main(['report', '--help'])",
     ],
 )
 def test_starting_up_imports_nothing_heavy(program: str) -> None:

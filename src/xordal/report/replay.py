@@ -9,7 +9,7 @@ from xordal.errors import counted
 from xordal.formats.shown import shown
 from xordal.formats.text import links_text, p_value_text
 from xordal.pi.complexity import execution_chain, execution_forest
-from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
+from xordal.report.drawings import ExecutionDrawing, NetworkDrawing, Place
 from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
 from xordal.types import Learned, LinkSet, Pass, ScheduleName, TraceEntry
@@ -17,6 +17,7 @@ from xordal.types import Learned, LinkSet, Pass, ScheduleName, TraceEntry
 _MOST_STILLS = 12
 _MOST_DRAWN = 16  # variables up to which every step is drawn as a picture of its own
 _MOST_PASSES = 400
+_UNIT = 84.0  # pixels of the map that are one unit of a drawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,14 @@ def _step(learned: Learned, number: int, entry: TraceEntry) -> Step:
     )
 
 
-def stills(learned: Learned) -> tuple[NetworkDrawing, ...]:
-    """Return the network after each step (Figures 2 and 7); nothing where that would be too many pictures."""
+def stills(learned: Learned, places: tuple[Place, ...]) -> tuple[NetworkDrawing, ...]:
+    """Return the network after each step (Figures 2 and 7); nothing where that would be too many pictures.
+
+    ``places`` are those of the map, in pixels.
+    """
     if len(learned.trace) > _MOST_STILLS or len(learned.variables) > _MOST_DRAWN:
         return ()
-    from xordal.report.layout import stress_layout
-
-    places = stress_layout(len(learned.variables), learned.links)
+    units = tuple((x / _UNIT, y / _UNIT) for x, y in places)
     names = [shown(name) for name in learned.variables]
     links: set[tuple[int, int]] = set()
     drawings = []
@@ -77,7 +79,7 @@ def stills(learned: Learned) -> tuple[NetworkDrawing, ...]:
                 sorted(links),
                 colored=learned.colored_links or (),
                 new=entry.links if entry.action == "add" else (),
-                places=places,
+                places=units,
             )
         )
     return tuple(drawings)
@@ -103,7 +105,8 @@ def _passes(learned: Learned) -> tuple[Pass, ...]:
     schedule, most = learned.settings["schedule"], learned.settings["max_links"]
     if not learned.run.is_complete or len(learned.variables) < 2 or schedule not in get_args(ScheduleName):
         return ()
-    if not isinstance(most, int) or most > _MOST_PASSES:
+    removed = any(entry.action == "remove" for entry in learned.trace)
+    if removed or not isinstance(most, int) or most > _MOST_PASSES:
         return ()
     every = passes(learned.trace, Schedule(cast("ScheduleName", schedule), most), len(learned.variables))
     told = tuple(one.learned for one in every if one.learned is not None)

@@ -94,6 +94,7 @@ def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSumm
     '100 rows of 3 variables: 3 links in 1 clique, and 1 hidden group'
     """
     learned = network.learned
+    drawn = map_of(network)
     groups = None if learned is None or learned.submodels is None else group_summaries(network, learned)
     return ReportSummary(
         title=title or "What xordal found",
@@ -103,9 +104,9 @@ def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSumm
         variables=_variables(network, groups or ()),
         groups=groups,
         groups_up_to=None if learned is None else learned.submodels_up_to,
-        map=map_of(network),
+        map=drawn,
         steps=() if learned is None else steps_of(learned),
-        stills=() if learned is None else stills(learned),
+        stills=() if learned is None else stills(learned, drawn.places),
         executions=() if learned is None else executions(learned),
         single=None if learned is None else _single(learned),
         cliques=clique_summaries(network),

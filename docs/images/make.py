@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
+    """Write the pictures."""
     table = music_box().joint.exact_table()
     page_text = report_page(summarise(fit_network(table, learn(table)), "The music box"))
     with TemporaryDirectory() as folder, sync_playwright() as playwright:

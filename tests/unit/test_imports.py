@@ -40,7 +40,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resampling": LIBRARY,
     "report": LIBRARY,
     "estimator": LIBRARY | {"report"},
-    "cli": LIBRARY | {"report", "resampling"},  # not the estimator: scikit-learn takes seconds to import
+    "demos": LIBRARY,
+    "cli": LIBRARY
+    | {"report", "resampling", "demos"},  # not the estimator: scikit-learn takes seconds to import
     "__init__": LIBRARY | {"estimator", "resampling"},
     "__main__": {"cli"},
 }

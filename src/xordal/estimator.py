@@ -190,7 +190,10 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         box = str(super()._html_repr())
         if not hasattr(self, "learned_"):
             return box
-        return f"<pre>{escape(chr(10).join(_summary(self.learned_, self.network_)))}</pre>{box}"
+        from xordal.report.fragment import drawing_html
+
+        told = escape("\n".join(_summary(self.learned_, self.network_)))
+        return f"<pre>{told}</pre>{drawing_html(self.network_)}{box}"
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> CategoricalTable:
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 0:

@@ -43,11 +43,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "demos": LIBRARY,
     "cli": LIBRARY
     | {"report", "resampling", "demos"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "resampling"},
+    "__init__": LIBRARY | {"estimator", "report", "resampling"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.
-EXCEPTIONS = {("model/network.py", "xordal.formats.model_file")}
+EXCEPTIONS = {
+    ("model/network.py", "xordal.formats.model_file"),
+    ("model/network.py", "xordal.report.fragment"),  # how notebooks show it
+}
 BACKENDS = {"xordal.counting.cpu_numpy", "xordal.counting.cpu_numba"}
 COMPOSE = {"learning", "cli"}  # may name a backend; everything else above counting knows the protocols only
 SELECT = ROOT / "counting" / "select.py"  # so may the one that chooses

@@ -48,7 +48,7 @@ class MapDrawing:
 def map_of(network: DecomposableMarkovNetwork) -> MapDrawing:
     """Lay out a network and say how each of its links is drawn."""
     names = tuple(map(shown, network.variables))
-    halves = [(text_width(_short(name)) / 2 + 9, _HALF_HEIGHT) for name in names]
+    halves = [(text_width(short(name)) / 2 + 9, _HALF_HEIGHT) for name in names]
     final = network.graph.links
     places = map_places(final, halves)
     links = tuple(_links(network.learned, final))
@@ -109,18 +109,19 @@ def _line(link: MapLink, places: tuple[Place, ...]) -> str:
 
 
 def _node(number: int, name: str, at: Place) -> str:
-    half = text_width(_short(name)) / 2 + 9
+    half = text_width(short(name)) / 2 + 9
     box = element("rect", x=-half, y=-_HALF_HEIGHT, width=2 * half, height=2 * _HALF_HEIGHT, rx=8)
     return element(
         "g",
         element("title", escape(name)),
         box,
-        text(_short(name), (0.0, 0.0)),
+        text(short(name), (0.0, 0.0)),
         class_="node",
         data_v=number,
         transform=f"translate({at[0]:.1f} {at[1]:.1f})",
     )
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """Return a name as it is drawn: the beginning of a long one."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

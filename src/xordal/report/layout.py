@@ -23,7 +23,7 @@ def stress_layout(n_nodes: int, links: Sequence[Link]) -> tuple[Place, ...]:
     """Place linked nodes about one unit apart, others as far as their distance in the graph.
 
     Nodes of different components are one more than the largest distance apart. The same graph gives the same
-    places; O(N^3) for the distances and O(N^2) a round.
+    places; O(N^2) a round.
 
     Examples
     --------
@@ -66,13 +66,21 @@ def _rounds(n_nodes: int) -> int:
 
 
 def _distances(n_nodes: int, links: Sequence[Link]) -> NDArray[np.float64]:
-    """Return the distances in the graph (Floyd & Warshall), across components one more than the largest."""
-    distance = np.full((n_nodes, n_nodes), np.inf)
-    np.fill_diagonal(distance, 0)
+    """Return the distances in the graph, breadth first, across components one more than the largest."""
+    neighbours: list[list[int]] = [[] for _ in range(n_nodes)]
     for u, v in links:
-        distance[u, v] = distance[v, u] = 1
-    for v in range(n_nodes):
-        distance = np.minimum(distance, distance[:, v, None] + distance[None, v, :])
+        neighbours[u].append(v)
+        neighbours[v].append(u)
+    distance = np.full((n_nodes, n_nodes), np.inf)
+    for start in range(n_nodes):
+        steps = {start: 0.0}
+        queue = [start]
+        for v in queue:
+            for w in neighbours[v]:
+                if w not in steps:
+                    steps[w] = steps[v] + 1
+                    queue.append(w)
+        distance[start, list(steps)] = list(steps.values())
     far = distance[np.isfinite(distance)].max() + 1
     return np.where(np.isfinite(distance), distance, far)
 

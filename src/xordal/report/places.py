@@ -22,7 +22,9 @@ _BETWEEN = 34.0  # free pixels between components
 _ASPECT = 1.5  # width of the whole over its height, about
 _FEW = 8  # variables that need no stretching
 _STRETCH = 1.5  # boxes are wide, so pushing them apart makes a drawing higher
-_PUSHES = 200
+_PUSHES = 20  # before it is looked anew which boxes are near each other
+_NEAR = 60.0  # pixels
+_TOUCH = 0.01  # pixels two boxes may overlap
 
 
 def map_places(links: Sequence[Link], halves: Sequence[Place]) -> tuple[Place, ...]:
@@ -91,23 +93,41 @@ def _wide(places: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _apart(places: NDArray[np.float64], halves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Push boxes that overlap apart, each pair along the shorter way, until none does."""
+    """Push boxes that overlap apart, each pair along the shorter way, until none does.
+
+    Where that does not end soon there is too little room, and everything moves apart more and more.
+    """
     one, other = np.triu_indices(len(places), 1)
     room = halves[one] + halves[other] + _GAP
-    for _ in range(_PUSHES):
-        gaps = places[one] - places[other]
-        overlap = room - np.abs(gaps)
-        hit = np.flatnonzero((overlap[:, 0] > 0.01) & (overlap[:, 1] > 0.01))
-        if not len(hit):
+    growth = 1.0
+    while True:
+        overlap = room - np.abs(places[one] - places[other])
+        if not (overlap > _TOUCH).all(axis=1).any():
             return places
-        axis = (overlap[hit, 0] >= overlap[hit, 1]).astype(np.int64)
-        gap, push = gaps[hit, axis], overlap[hit, axis] * 0.55
-        push = np.where(gap < 0, -push, push)
-        np.add.at(places, (one[hit], axis), push)
-        np.add.at(places, (other[hit], axis), -push)
-    # Pushing does not always end; scaling does.
-    needed = (room / np.maximum(np.abs(places[one] - places[other]), 1e-6)).min(axis=1)
-    return np.asarray(places * max(1.0, float(needed.max())))
+        near = np.flatnonzero((overlap > -_NEAR).all(axis=1))  # the others cannot meet in a few pushes
+        for _ in range(_PUSHES):
+            if not _pushed(places, one[near], other[near], room[near]):
+                break
+        else:
+            growth += 0.04
+            places *= growth
+
+
+def _pushed(
+    places: NDArray[np.float64],
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    room: NDArray[np.float64],
+) -> bool:
+    """Push the pairs that overlap apart once, in place; return whether there were any."""
+    gaps = places[one] - places[other]
+    overlap = room - np.abs(gaps)
+    hit = np.flatnonzero((overlap > _TOUCH).all(axis=1))
+    axis = (overlap[hit, 0] >= overlap[hit, 1]).astype(np.int64)
+    push = np.where(gaps[hit, axis] < 0, -0.55, 0.55) * overlap[hit, axis]
+    np.add.at(places, (one[hit], axis), push)
+    np.add.at(places, (other[hit], axis), -push)
+    return len(hit) > 0
 
 
 def _rows_of(alone: list[int], halves: Sequence[Place], width: float) -> dict[int, Place]:

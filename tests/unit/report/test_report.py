@@ -102,11 +102,21 @@ def test_no_box_of_a_map_lies_over_another(n_nodes: int, data: st.DataObject) ->
     assert sorted(v for part in components(n_nodes, links) for v in part) == list(range(n_nodes))
 
 
-def test_a_large_component_is_laid_out_without_overlap() -> None:
-    links = [(v // 2, v) for v in range(1, 120)]
+@pytest.mark.parametrize(
+    "links",
+    [
+        [(v // 2, v) for v in range(1, 120)],
+        [(0, v) for v in range(1, 120)],
+        [(v - 1, v) for v in range(1, 120)],
+    ],
+    ids=["tree", "star", "chain"],
+)
+def test_a_large_component_is_laid_out_without_overlap_and_waste(links: list[tuple[int, int]]) -> None:
     places = map_places(links, [(40.0, 13.0)] * 120)
     apart = [abs(a - c) >= 80 or abs(b - d) >= 26 for n, (a, b) in enumerate(places) for c, d in places[:n]]
     assert all(apart)
+    width, height = (max(along) - min(along) for along in zip(*places, strict=True))
+    assert max(width, height) < 120 * 110  # no more than all boxes in a row
 
 
 def test_the_music_box_in_words() -> None:

@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser demo test test-fast check bench clean help
+.PHONY: browser demo test test-fast check bench pages clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -39,6 +39,10 @@ check: $(VENV)/.installed-dev  ## formatting, lint and types
 bench: $(VENV)/.installed-dev  ## measure; ratios against the reference in the same run
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=param:task -p no:xdist
 	$(BIN)/python -m benchmarks.scan
+
+pages: $(VENV)/.installed-dev  ## build the pages of the gallery and the pictures of the documentation anew
+	$(BIN)/python docs/gallery.py
+	$(BIN)/python docs/images/make.py
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.report.notebook import plot_network, plot_submodel, plot_trace
     from xordal.resampling import bootstrap
     from xordal.scanning import ScanInterrupted, Scanned, scan
     from xordal.search.checkpoint import Checkpoint
@@ -65,6 +66,9 @@ _HOME = {
     "XordalError": "xordal.errors",
     "bootstrap": "xordal.resampling",
     "learn": "xordal.learning",
+    "plot_network": "xordal.report.notebook",
+    "plot_submodel": "xordal.report.notebook",
+    "plot_trace": "xordal.report.notebook",
     "read_table": "xordal.data.read",
     "scan": "xordal.scanning",
     "to_networkx": "xordal.formats.networkx",
@@ -98,6 +102,9 @@ __all__ = [
     "XordalError",
     "bootstrap",
     "learn",
+    "plot_network",
+    "plot_submodel",
+    "plot_trace",
     "read_table",
     "scan",
     "to_networkx",

@@ -170,12 +170,30 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         check_is_fitted(self)
         print("\n".join(_summary(self.learned_, self.network_)))
 
+    def report(self, path: str | Path, *, title: str = "") -> None:
+        """Write what was learned as one page that needs nothing else (docs/report.md).
+
+        Raises
+        ------
+        DataError
+            If the file cannot be written.
+        """
+        check_is_fitted(self)
+        from xordal.data.write import write_text
+        from xordal.report.html import report_page
+        from xordal.report.summary import summarise
+
+        write_text(path, report_page(summarise(self.network_, title)))
+
     def _html_repr(self) -> str:
         """Return the estimator as notebooks show it: what was learned, above scikit-learn's own box."""
         box = str(super()._html_repr())
         if not hasattr(self, "learned_"):
             return box
-        return f"<pre>{escape(chr(10).join(_summary(self.learned_, self.network_)))}</pre>{box}"
+        from xordal.report.fragment import drawing_html
+
+        told = escape("\n".join(_summary(self.learned_, self.network_)))
+        return f"<pre>{told}</pre>{drawing_html(self.network_)}{box}"
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> CategoricalTable:
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 0:

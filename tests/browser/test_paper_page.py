@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
+from tests.browser.opening import LEAST_CONTRAST, opened
 from xordal.report.html import paper_page
 from xordal.report.paper import Summary, reproduce
 
@@ -56,25 +55,6 @@ def file(summary: Summary, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("paper") / "index.html"
     path.write_text(paper_page(summary), encoding="utf-8")
     return path
-
-
-@contextmanager
-def opened(
-    browser: Browser, file: Path, *, width: int = 1280, scheme: Literal["light", "dark"] = "light"
-) -> Iterator[Page]:
-    """Open the page; anything it logs as an error or asks from elsewhere fails the test."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
-    errors: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(file.as_uri())
-    yield page
-    assert errors == []
-    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
-    context.close()
 
 
 def test_the_page_shows_every_item_under_its_heading(browser: Browser, file: Path, summary: Summary) -> None:
@@ -135,23 +115,7 @@ def test_print_cuts_nothing_off(browser: Browser, file: Path) -> None:
 
 
 def test_badges_and_text_have_contrast(browser: Browser, file: Path) -> None:
-    contrast = """() => {
-      const light = colour => {
-        const [r, g, b] = colour.match(/[0-9.]+/g).slice(0, 3).map(Number).map(v => v / 255)
-          .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-      };
-      const behind = element => {
-        const colour = getComputedStyle(element).backgroundColor;
-        return colour === 'rgba(0, 0, 0, 0)' ? behind(element.parentElement) : colour;
-      };
-      const told = [...document.querySelectorAll('p, .badge, td, th, h2, .label, figcaption')];
-      return Math.min(...told.map(element => {
-        const pair = [light(getComputedStyle(element).color), light(behind(element))].sort((a, b) => b - a);
-        return (pair[0] + 0.05) / (pair[1] + 0.05);
-      }));
-    }"""
     schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     for scheme in schemes:
         with opened(browser, file, scheme=scheme) as page:
-            assert page.evaluate(contrast) >= 4.5, scheme
+            assert page.evaluate(LEAST_CONTRAST, "p, .badge, td, th, h2, .label, figcaption") >= 4.5, scheme

@@ -17,7 +17,7 @@ from xordal.data.write import csv_text
 
 ROOT = Path(xordal.__file__).parent
 # scipy.special, which the default criterion needs, takes a tenth of a second; scipy.stats takes one.
-SLOW = {"numba", "scipy.stats", "sklearn", "pandas", "polars", "networkx", "jinja2"}
+SLOW = {"numba", "scipy.stats", "sklearn", "pandas", "polars", "networkx", "jinja2", "matplotlib"}
 HEAVY = SLOW | {"numpy", "scipy", "pyarrow", "narwhals"}
 
 # Each part may import itself and what stands in its list, at module level or inside functions.
@@ -40,12 +40,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resampling": LIBRARY,
     "report": LIBRARY,
     "estimator": LIBRARY | {"report"},
-    "cli": LIBRARY | {"report", "resampling"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "resampling"},
+    "demos": LIBRARY,
+    "cli": LIBRARY
+    | {"report", "resampling", "demos"},  # not the estimator: scikit-learn takes seconds to import
+    "__init__": LIBRARY | {"estimator", "report", "resampling"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.
-EXCEPTIONS = {("model/network.py", "xordal.formats.model_file")}
+EXCEPTIONS = {
+    ("model/network.py", "xordal.formats.model_file"),
+    ("model/network.py", "xordal.report.fragment"),  # how notebooks show it
+}
 BACKENDS = {"xordal.counting.cpu_numpy", "xordal.counting.cpu_numba"}
 COMPOSE = {"learning", "cli"}  # may name a backend; everything else above counting knows the protocols only
 SELECT = ROOT / "counting" / "select.py"  # so may the one that chooses
@@ -112,6 +117,7 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
         "from xordal.cli.app import main; main(['inspect', '--help'])",
         "from xordal.cli.app import main; main(['compare', '--help'])",
         "from xordal.cli.app import main; main(['reproduce', '--help'])",
+        "from xordal.cli.app import main; main(['report', '--help'])",
     ],
 )
 def test_starting_up_imports_nothing_heavy(program: str) -> None:

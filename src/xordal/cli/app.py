@@ -19,6 +19,7 @@ from xordal.cli.generate import generate
 from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
 from xordal.cli.query import query
+from xordal.cli.report import report
 from xordal.cli.reproduce import reproduce
 from xordal.cli.rows import predict, sample, score
 from xordal.cli.scan import scan
@@ -44,6 +45,7 @@ app.command()(score)
 app.command()(sample)
 app.command()(inspect)
 app.command()(compare)
+app.command()(report)
 app.command()(reproduce)
 
 

@@ -1,20 +1,21 @@
-"""``xordal demo``: the paper's music box, start to finish."""
+"""``xordal demo``: the gallery. Each demo tells its story in a minute."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from xordal.cli import output
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from xordal.data.table import CategoricalTable
-
-STORY = """\
-Three balls are drawn; 20, 60 and 50 % of them are white. A music box plays when an odd number is white.
-A dog barks when two lights are both on or both off. John complains when it is too quiet or too noisy:
-neither box nor dog, or both. Nobody tells the program any of this. It sees a table of eight columns."""
+    from xordal.demos.gallery import Demo
+    from xordal.search.driver import Progress
+    from xordal.types import Learned
 
 NEXT_COMMANDS = """\
   xordal generate music-box -n 2000 -o box.csv     the same model, 2,000 random rows
@@ -22,54 +23,133 @@ NEXT_COMMANDS = """\
   xordal learn box.csv --schedule single           what a single-link search returns
   xordal learn --help"""
 
+Tell = Callable[["Progress"], None]
+
 
 def demo(
+    name: Annotated[
+        str, typer.Argument(help="music-box, check-digit, calendar or epistasis.", metavar="NAME")
+    ] = "music-box",
+    *,
     rows: Annotated[
         int | None,
         typer.Option(
-            "-n", "--rows", min=1, help="Learn from this many random rows instead of exact proportions."
+            "-n", "--rows", min=1, help="Music box: this many random rows instead of exact proportions."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random rows.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, show_default="0", help="Seed of the random rows.")] = None,
+    to: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Also write the report to this file.")
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the demos.")] = False,
 ) -> None:
-    """Learn the paper's music box: balls, lights, a dog, and John who complains.
+    """Show what a table hides: the pairwise view, what the usual search returns, and what xordal finds.
 
-    Shows the pairwise view, the search as in the paper's Table 4, and what a single-link search would return.
+    Examples: xordal demo; xordal demo --list; xordal demo check-digit -o check-digit.html
     """
     from xordal.cli import screen
+    from xordal.demos.gallery import DEMOS, MUSIC_BOX, find_demo
+
+    if show_list:
+        for each in DEMOS.values():
+            typer.echo(f"{each.name:<12} {each.title:<24} {each.source}")
+        return
+    told = find_demo(name)
+    output.check_model_name(to)
+    if told is not MUSIC_BOX and (rows is not None or seed is not None):
+        raise typer.BadParameter(
+            "-n and --seed draw rows of the music box; the other demos have rows of their own."
+        )
+    with screen.watching(quiet=False) as (console, tell):
+        table, learned = (
+            _music_box(console, tell, rows, seed or 0) if told is MUSIC_BOX else _story(console, tell, told)
+        )
+        _next(console, told, to)
+    if to is not None:
+        _write_report(told, table, learned, to)
+
+
+def _story(console: Console, tell: Tell, told: Demo) -> tuple[CategoricalTable, Learned]:
+    """Tell of real rows: pair by pair, one link at a time, several at a time."""
+    from xordal.cli import screen
+    from xordal.errors import counted
+    from xordal.formats.text import links_text
+    from xordal.learning import learn
+
+    table = told.table()
+    _head(console, told.title)
+    console.print(told.story)
+    _head(console, f"Pair by pair ({counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')})")
+    _print_pairwise_view(console, table, told.group)
+    _head(console, "One link at a time, as usual learners search")
+    single = learn(table, schedule="single")
+    found = links_text(table.names, single.links) if single.links else "nothing"
+    screen.print_lines(console, [f"It finds {found}, and stops."])
+    _head(console, "Several links at a time")
+    trace = screen.TraceTable(
+        console, table.names, [screen.STEP, screen.LOOKAHEAD, screen.GAIN, screen.P_VALUE, screen.GRAPHS_TESTED]
+    )
+    learned = learn(table, max_variables=told.max_variables, on_entry=trace.add, on_progress=tell)
+    screen.print_network(console, learned)
+    console.print()
+    console.print(told.moral)
+    return table, learned
+
+
+def _music_box(console: Console, tell: Tell, rows: int | None, seed: int) -> tuple[CategoricalTable, Learned]:
+    """Tell of the paper's example, beside the paper's numbers."""
+    from xordal.cli import screen
+    from xordal.demos.gallery import MUSIC_BOX
     from xordal.errors import counted
     from xordal.learning import learn
     from xordal.pi.zoo import music_box
     from xordal.report.paper.printed import TABLE_4
     from xordal.statistics.criterion import EntropyDecrement
 
-    joint = music_box().joint
-    table = joint.exact_table() if rows is None else joint.sample_table(rows, seed)
+    table = MUSIC_BOX.table() if rows is None else music_box().joint.sample_table(rows, seed)
     kind = "in the model's exact proportions" if rows is None else f"drawn at random, seed {seed}"
-    with screen.watching(quiet=False) as (console, tell):
-        _head(console, "The music box")
-        console.print(STORY)
-        _head(console, f"Pair by pair ({counted(table.n_rows, 'row')} {kind})")
-        _print_pairwise_view(console, table)
-        _head(console, "Up to three links at a time (the paper's Table 4)")
-        columns = [screen.STEP, screen.LOOKAHEAD, screen.GAIN, screen.GRAPHS_TESTED]
-        if rows is None:
-            columns[3:3] = [screen.Column("paper's", lambda step, entry: TABLE_4[step - 1].decrement)]
-            columns.append(screen.Column("paper's", lambda step, entry: f"{TABLE_4[step - 1].graphs_tested:,}"))
-        else:
-            columns.insert(3, screen.chance(table.n_rows))
-        trace = screen.TraceTable(console, table.names, columns)
-        learned = learn(
-            table,
-            max_links=3,
-            criterion=EntropyDecrement(0.004),
-            schedule="as_run",
-            on_entry=trace.add,
-            on_progress=tell,
-        )
-        screen.print_network(console, learned)
-        _head(console, "Next")
+    _head(console, MUSIC_BOX.title)
+    console.print(MUSIC_BOX.story)
+    _head(console, f"Pair by pair ({counted(table.n_rows, 'row')} {kind})")
+    _print_pairwise_view(console, table, MUSIC_BOX.group)
+    _head(console, "Up to three links at a time (the paper's Table 4)")
+    columns = [screen.STEP, screen.LOOKAHEAD, screen.GAIN, screen.GRAPHS_TESTED]
+    if rows is None:
+        columns[3:3] = [screen.Column("paper's", lambda step, entry: TABLE_4[step - 1].decrement)]
+        columns.append(screen.Column("paper's", lambda step, entry: f"{TABLE_4[step - 1].graphs_tested:,}"))
+    else:
+        columns.insert(3, screen.chance(table.n_rows))
+    trace = screen.TraceTable(console, table.names, columns)
+    criterion = EntropyDecrement(0.004)
+    learned = learn(
+        table, max_links=3, criterion=criterion, schedule="as_run", on_entry=trace.add, on_progress=tell
+    )
+    screen.print_network(console, learned)
+    return table, learned
+
+
+def _next(console: Console, told: Demo, to: str | None) -> None:
+    from xordal.demos.gallery import DEMOS, MUSIC_BOX
+
+    _head(console, "Next")
+    if told is MUSIC_BOX:
         console.print(NEXT_COMMANDS)
+    if to is None:
+        command = f"xordal demo {told.name} -o {told.name}.html"
+        console.print(f"  {command:<48} the report: tables, network, replay")
+    others = " ".join(name for name in DEMOS if name != told.name)
+    console.print(f"  {'xordal demo NAME':<48} other stories: {others}")
+    if told is not MUSIC_BOX:
+        console.print(f"Data: {told.source}.")
+
+
+def _write_report(told: Demo, table: CategoricalTable, learned: Learned, to: str) -> None:
+    from xordal.learning import fit_network
+    from xordal.report.html import report_page
+    from xordal.report.summary import summarise
+
+    output.write(to, [report_page(summarise(fit_network(table, learned), told.title))])
+    output.tell("the report", to)
 
 
 def _head(console: Console, title: str) -> None:
@@ -79,7 +159,10 @@ def _head(console: Console, title: str) -> None:
     console.print(Text(title, style="bold underline"))
 
 
-def _print_pairwise_view(console: Console, table: CategoricalTable) -> None:
+_NUMBERS = {3: "three", 4: "four", 5: "five"}
+
+
+def _print_pairwise_view(console: Console, table: CategoricalTable, group: tuple[str, ...]) -> None:
     from itertools import combinations
 
     from xordal.counting.cpu_numpy import NumpyCounter
@@ -96,11 +179,9 @@ def _print_pairwise_view(console: Console, table: CategoricalTable) -> None:
     for place in strongest:
         names = (table.names[v] for v in members(pairs[place]))
         console.print(f"  {abs(shared[place]):.4f}  {link_text(names)}")
-    group = ("music_box", "dog", "John")
     numbers = [table.names.index(name) for name in group]
-    *two, three = total_correlations(oracle, [*map(varset, combinations(numbers, 2)), varset(numbers)])
-    console.print(
-        f"Now take {group[0]}, {group[1]} and {group[2]}. Their strongest pair, and all three together:"
-    )
+    *two, whole = total_correlations(oracle, [*map(varset, combinations(numbers, 2)), varset(numbers)])
+    named = f"{', '.join(group[:-1])} and {group[-1]}"
+    console.print(f"Now take {named}. Their strongest pair, and all {_NUMBERS[len(group)]} together:")
     console.print(f"  {abs(max(two)):.4f}  any two of them")
-    console.print(f"  {three:.4f}  {link_text(group)}")
+    console.print(f"  {whole:.4f}  {link_text(group)}")

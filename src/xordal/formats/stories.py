@@ -53,7 +53,7 @@ def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:
         f"{network.smoothing:g}"
     ]
     if network.learned is not None:
-        told = "  ".join(f"{key}={_setting(value)}" for key, value in network.learned.settings.items())
+        told = "  ".join(f"{key}={setting_text(value)}" for key, value in network.learned.settings.items())
         lines.append(f"settings: {told}")
     lines += ["", "Variables and their levels"]
     longest = max(width_of(shown(name)) for name in network.variables)
@@ -79,7 +79,8 @@ def _clique(names: Iterable[str]) -> str:
     return "  { " + ", ".join(map(shown, names)) + " }"
 
 
-def _setting(value: object) -> str:
+def setting_text(value: object) -> str:
+    """Return the value of a setting as it is printed."""
     if isinstance(value, dict):
         inner = ", ".join(f"{key}={other}" for key, other in value.items() if key != "name")
         return shown(f"{value.get('name', '')}({inner})")

@@ -14,7 +14,16 @@ from xordal.formats.shown import shown
 from xordal.statistics.chance import WEAK, weak_entries
 from xordal.types import Learned, LinkSet, Rule, Submodel, single_link_part
 
-__all__ = ["link_text", "links_text", "network_lines", "p_value_text", "shown", "weakness"]
+__all__ = [
+    "group_rule_text",
+    "independence_text",
+    "link_text",
+    "links_text",
+    "network_lines",
+    "p_value_text",
+    "shown",
+    "weakness",
+]
 
 _MOST_GROUPS = 20
 _MOST_LINKS = 12
@@ -108,13 +117,13 @@ def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:
         told.append(f"p = {p_value_text(submodel.log_p_value)}")
     lines = [f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({', '.join(told)})"]
     if submodel.pairwise_bound is not None:
-        lines.append(f"    {_look_independent(submodel)}")
+        lines.append(f"    {independence_text(submodel)}")
     if submodel.rule is not None:
-        lines.append(f"    together: {_rule(learned, submodel, submodel.rule)}")
+        lines.append(f"    together: {group_rule_text(learned, submodel, submodel.rule)}")
     return lines
 
 
-def _look_independent(submodel: Submodel) -> str:
+def independence_text(submodel: Submodel) -> str:
     """Return in words what looks independent, and up to what it may not be."""
     most = f"no pair shares more than {submodel.pairwise_bound:.2g} nats (95 % sure)"
     if submodel.kind != "full" or submodel.parts_share is None:
@@ -124,7 +133,8 @@ def _look_independent(submodel: Submodel) -> str:
     return f"any {n_others} of them look independent: {most}{shared}"
 
 
-def _rule(learned: Learned, submodel: Submodel, rule: Rule) -> str:
+def group_rule_text(learned: Learned, submodel: Submodel, rule: Rule) -> str:
+    """Return in words the rule that a hidden group follows."""
     names = [shown(name) for name in learned.names(submodel.variables)]
     return rule_text(rule, names, "" if rule.target is None else shown(learned.variables[rule.target]))
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.data.column import Column
 from xordal.data.table import CategoricalTable
-from xordal.errors import SettingsError
+from xordal.errors import SettingsError, counted
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import junction_tree
 from xordal.graph.signed_sets import free_parameters, signed_sets
@@ -42,7 +42,7 @@ Likely = Mapping[str, Mapping[Any, float]]
 """Soft evidence: how likely what was observed is under each level of a variable."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DecomposableMarkovNetwork:
     """A decomposable Markov network over named categorical variables.
 
@@ -281,6 +281,16 @@ class DecomposableMarkovNetwork:
         from xordal.formats.model_file import load
 
         return load(path)
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.variables), 'variable')}, {counted(len(self.graph.links), 'link')}"
+        return f"<DecomposableMarkovNetwork: {size}, {counted(self.n_rows, 'row')}>"
+
+    def _repr_html_(self) -> str:
+        """Return the network as notebooks show it."""
+        from xordal.report.fragment import network_html
+
+        return network_html(self)
 
     def encode(self, columns: list[Column]) -> NDArray[np.int64]:
         """Return columns, given in the network's order, as codes of its levels.

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xordal import __version__
 
 if TYPE_CHECKING:
     from xordal.report.paper import Summary
+    from xordal.report.summary import ReportSummary
+
+_MOST_LEVELS = 12  # shown of a variable that is chosen in the map
 
 
 def page(template: str, **values: object) -> str:
@@ -41,3 +47,47 @@ def page(template: str, **values: object) -> str:
 def paper_page(summary: Summary) -> str:
     """Return the page of the reproduced paper."""
     return page("paper.html", summary=summary)
+
+
+def report_page(summary: ReportSummary) -> str:
+    """Return the page of a network. Its policy lets one script run: ours, known by its hash."""
+    from markupsafe import Markup
+
+    from xordal.report.map import draw_map
+
+    script = (Path(__file__).parent / "static" / "report.js").read_text(encoding="utf-8")
+    return page(
+        "report.html",
+        summary=summary,
+        svg_map=Markup(draw_map(summary.map)),
+        data=_script_data(summary),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _script_data(summary: ReportSummary) -> dict[str, object]:
+    """Return what the script of the report needs to know, links by their place in the map."""
+    drawn = summary.map.links
+    place_of = {link.ends: place for place, link in enumerate(drawn)}
+    single = () if summary.single is None else summary.single.links
+    return {
+        "places": [[round(x, 1), round(y, 1)] for x, y in summary.map.places],
+        "links": [list(link.ends) for link in drawn],
+        "final": [link.is_final for link in drawn],
+        "single": [place_of[link] for link in single],
+        "steps": [
+            {"action": step.action, "links": [place_of[link] for link in step.links], "words": step.words}
+            for step in summary.steps
+        ],
+        "groups": [list(group.variables) for group in summary.groups or ()],
+        "variables": [
+            {
+                "name": variable.name,
+                "levels": sorted(variable.levels, key=lambda level: -level[1])[:_MOST_LEVELS],
+                "others": max(len(variable.levels) - _MOST_LEVELS, 0),
+                "groups": variable.groups,
+            }
+            for variable in summary.variables
+        ],
+    }

@@ -1,0 +1,39 @@
+"""Make the pictures of the documentation: ``python docs/images/make.py`` (needs playwright and chromium)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import sync_playwright
+
+from xordal.learning import fit_network, learn
+from xordal.pi.zoo import music_box
+from xordal.report.html import report_page
+from xordal.report.summary import summarise
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Write the pictures."""
+    table = music_box().joint.exact_table()
+    page_text = report_page(summarise(fit_network(table, learn(table)), "The music box"))
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        file = Path(folder) / "report.html"
+        file.write_text(page_text, encoding="utf-8")
+        executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=executable, args=["--headless", "--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1180, "height": 900})
+        page.goto(file.as_uri())
+        page.locator("#group-1").screenshot(path=HERE / "report-groups.png")
+        for _ in range(4):
+            page.locator("#back").click()
+        page.locator("#workbench").screenshot(path=HERE / "report-replay.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

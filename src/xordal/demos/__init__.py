@@ -1,0 +1,1 @@
+"""The gallery: small tables that hide something, and the story of each."""

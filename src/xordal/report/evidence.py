@@ -1,0 +1,128 @@
+"""Evidence that convinces: tables of a hidden group's pairs, which are flat, and of the whole, which is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.model.network import DecomposableMarkovNetwork
+from xordal.report.contrast import Cell, Contrast, Counting
+from xordal.types import Rule, Submodel, members, varset
+
+MOST_CELLS = 64
+"""Cells up to which a table is shown whole."""
+
+_MOST_PAIRS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What convinces of a hidden group.
+
+    Attributes
+    ----------
+    pairs
+        Tables of two variables of different parts, those that share most first.
+    n_pairs
+        How many such pairs there are; some may be too many or too large to show.
+    most_shared
+        The most that any of these pairs shares in the data, in nats.
+    joint
+        The table of the whole group, or of its most telling cells.
+    is_whole
+        Whether ``joint`` has all cells.
+    rule
+        How often each outcome of the group's rule occurs, where it follows a sum or a parity.
+    """
+
+    pairs: tuple[Contrast, ...]
+    n_pairs: int
+    most_shared: float
+    joint: Contrast
+    is_whole: bool
+    rule: Contrast | None
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells in all its tables."""
+        return sum(table.n_cells for table in (*self.pairs, self.joint, *filter(None, [self.rule])))
+
+
+def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> Evidence:
+    """Return the evidence for a hidden group, counted.
+
+    Examples
+    --------
+    >>> from xordal.data.table import CategoricalTable
+    >>> from xordal.learning import fit_network, learn
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    >>> table = CategoricalTable.from_rows(["a", "b", "c"], rows)
+    >>> network = fit_network(table, learn(table))
+    >>> found = evidence_of(network, network.learned.submodels[0])
+    >>> [[(cell.count, cell.expected) for cell in row] for row in found.pairs[0].cells]
+    [[(25, 25.0), (25, 25.0)], [(25, 25.0), (25, 25.0)]]
+    >>> [[(cell.count, cell.expected) for cell in row] for row in found.joint.cells][0]
+    [(25, 12.5), (0, 12.5)]
+    """
+    counting = Counting.of(network)
+    crossing = [
+        (u, v)
+        for one, other in combinations(group.partition, 2)
+        for u, v in product(members(one), members(other))
+    ]
+    shared = {pair: counting.shared([varset([v]) for v in pair], group.context) for pair in crossing}
+    ranked = sorted(crossing, key=lambda pair: (-round(shared[pair], 9), pair))
+    small = [pair for pair in ranked if counting.n_cells(varset(pair) | group.context) <= MOST_CELLS]
+    pairs = tuple(
+        counting.table([varset([v]) for v in sorted(pair)], group.context, max(pair), shared[pair])
+        for pair in small[:_MOST_PAIRS]
+    )
+    whole = counting.n_cells(group.variables | group.context) <= MOST_CELLS
+    column = group.rule.target if group.rule and group.rule.target is not None else members(group.variables)[-1]
+    total = counting.shared(group.partition, group.context)
+    joint = (
+        counting.table(group.partition, group.context, column, total)
+        if whole
+        else counting.telling(group.partition, group.context, total)
+    )
+    return Evidence(
+        pairs, len(crossing), max(shared.values()), joint, whole, _rule_table(counting, group, group.rule)
+    )
+
+
+def _rule_table(counting: Counting, group: Submodel, rule: Rule | None) -> Contrast | None:
+    """Return how often each outcome of a sum or parity occurs, and would if the variables were independent."""
+    if rule is None or rule.kind == "function" or group.context or rule.modulus > MOST_CELLS:
+        return None
+    inside = members(group.variables)
+    n_rows = counting.network.n_rows
+    observed = [0] * rule.modulus
+    for cell, count in counting.counts(group.variables).items():
+        value = sum(factor * code for factor, code in zip(rule.factors, cell, strict=True))
+        observed[value % rule.modulus] += count
+    chance = np.zeros(rule.modulus)
+    chance[0] = 1.0
+    for v, factor in zip(inside, rule.factors, strict=True):
+        chance = _added(chance, counting.counts(varset([v])), factor, n_rows)
+    order = [(rule.remainder + ahead) % rule.modulus for ahead in range(rule.modulus)]
+    labels = tuple((_outcome(rule, value),) for value in order)
+    cells = tuple((Cell(observed[value], float(chance[value]) * n_rows),) for value in order)
+    return Contrast("The rule, counted", ("outcome",), labels, "", (), cells)
+
+
+def _added(
+    chance: NDArray[np.float64], counts: dict[tuple[int, ...], int], factor: int, n_rows: int
+) -> NDArray[np.float64]:
+    """Return the distribution of a sum after one more independent variable."""
+    total = np.zeros_like(chance)
+    for (code,), count in counts.items():
+        total += np.roll(chance, factor * code % len(chance)) * (count / n_rows)
+    return total
+
+
+def _outcome(rule: Rule, value: int) -> str:
+    told = ("even", "odd")[value] if rule.kind == "parity" else str(value)
+    return f"{told} (the rule)" if value == rule.remainder else told

@@ -1,0 +1,84 @@
+"""Hidden groups for people: each in words, with the evidence that convinces, the strongest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+from xordal.formats.shown import shown
+from xordal.formats.text import group_rule_text, independence_text, p_value_text
+from xordal.model.network import DecomposableMarkovNetwork
+from xordal.report.evidence import Evidence, evidence_of
+from xordal.types import Learned, LinkSet, Submodel, members
+
+_MOST_CELLS = 3000  # cells of evidence in a page, so that it stays small however many groups there are
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """A hidden group in words, with its evidence; without it where a page has enough already.
+
+    ``heading`` has the parts between bars. ``variables`` and ``links`` are numbers.
+    """
+
+    heading: str
+    kind: str
+    variables: tuple[int, ...]
+    links: LinkSet
+    total_correlation: float
+    p_value: str
+    words: tuple[str, ...]
+    evidence: Evidence | None
+
+
+def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tuple[GroupSummary, ...]:
+    """Return all hidden groups, the strongest first."""
+    groups = sorted(learned.submodels or (), key=lambda group: -round(group.total_correlation, 4))
+    cliques = [table.variables for table in network.clique_tables()]
+    summaries, n_cells = [], 0
+    for group in groups:
+        inside = any((group.variables | group.context) & ~clique == 0 for clique in cliques)
+        evidence = evidence_of(network, group) if inside and n_cells < _MOST_CELLS else None
+        n_cells += 0 if evidence is None else evidence.n_cells
+        summaries.append(_summary(learned, group, evidence))
+    return tuple(summaries)
+
+
+def _summary(learned: Learned, group: Submodel, evidence: Evidence | None) -> GroupSummary:
+    parts = " | ".join(" ".join(map(shown, learned.names(block))) for block in group.partition)
+    given = ", ".join(map(shown, learned.names(group.context)))
+    return GroupSummary(
+        heading=f"{parts}, given {given}" if given else parts,
+        kind=group.kind,
+        variables=members(group.variables | group.context),
+        links=group.colored_links(),
+        total_correlation=group.total_correlation,
+        p_value="" if group.log_p_value is None else p_value_text(group.log_p_value),
+        words=tuple(_words(learned, group)),
+        evidence=evidence,
+    )
+
+
+def _words(learned: Learned, group: Submodel) -> list[str]:
+    names = [shown(name) for name in learned.names(group.variables)]
+    all_of_them = f"{', '.join(names[:-1])} and {names[-1]}"
+    given = ", ".join(map(shown, learned.names(group.context)))
+    share = f"{group.total_correlation:.4f} nats ({group.total_correlation / log(2):.2f} bits)"
+    if group.kind == "full":
+        apart = f"{all_of_them} look independent {_some(len(names))}."
+    elif given:
+        apart = f"Given {given}, any two across the bars look independent."
+    else:
+        apart = "Any two across the bars look independent."
+    lines = [f"{apart} Together they are not: all {len(names)} share {share}."]
+    if group.rule is not None:
+        lines.append(f"Together: {group_rule_text(learned, group, group.rule)}.")
+    if group.pairwise_bound is not None:
+        told = independence_text(group)
+        lines.append(f"{told[0].upper()}{told[1:]}.")
+    return lines
+
+
+def _some(size: int) -> str:
+    """Return how many of a full group's variables look independent at a time."""
+    return "two at a time" if size == 3 else f"two at a time, and so do any {size - 1} of them"

@@ -1,0 +1,311 @@
+// The report's map: drag, zoom, search and replay. Names and values only ever become text nodes.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const find = id => document.getElementById(id);
+  const map = find("map"), frame = find("frame"), workbench = find("workbench");
+  const world = map.querySelector(".world");
+  const nodes = [...world.querySelectorAll(".node")];
+  const lines = [...world.querySelectorAll(".link")];
+  const places = data.places.map(place => [...place]);
+  const linksOf = places.map(() => []);
+  data.links.forEach(([u, v], place) => { linksOf[u].push(place); linksOf[v].push(place); });
+  const view = { x: 0, y: 0, k: 1 };
+  document.querySelectorAll(".needs-script").forEach(element => { element.hidden = false; });
+
+  // Drawing
+
+  const made = (tag, text, parent) => {
+    const element = document.createElement(tag);
+    if (text !== undefined) element.textContent = text;
+    if (parent) parent.append(element);
+    return element;
+  };
+  const placeNode = v => {
+    const [x, y] = places[v];
+    nodes[v].setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+    for (const place of linksOf[v]) {
+      const end = data.links[place][0] === v ? 1 : 2;
+      lines[place].setAttribute(`x${end}`, x.toFixed(1));
+      lines[place].setAttribute(`y${end}`, y.toFixed(1));
+    }
+  };
+  const look = () => {
+    world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.k})`);
+    const ctm = map.getScreenCTM();
+    const scale = (ctm ? ctm.a : 1) * view.k;
+    map.classList.toggle("far", scale * 13 < 6.5);  // names too small to read: show those asked for only
+    map.style.setProperty("--label", `${(12 / scale).toFixed(1)}px`);
+    declutter();
+  };
+  const declutter = () => {  // of far names that would lie over each other, the first is shown
+    const ctm = map.getScreenCTM(), scale = (ctm ? ctm.a : 1) * view.k;
+    const shown = [];
+    nodes.forEach((node, v) => {
+      if (!node.classList.contains("hit") && !node.classList.contains("chosen")) return;
+      const half = data.variables[v].name.length * 4.2 / scale, high = 14 / scale;
+      const [x, y] = places[v];
+      const over = shown.some(([a, b, w]) => Math.abs(a - x) < half + w && Math.abs(b - y) < high);
+      node.classList.toggle("mute", over);
+      if (!over) shown.push([x, y, half]);
+    });
+  };
+  const zoom = (factor, at) => {
+    const box = map.viewBox.baseVal;
+    const [px, py] = at || [box.width / 2, box.height / 2];
+    const k = Math.min(Math.max(view.k * factor, 0.2), 40);
+    view.x = px - (px - view.x) * (k / view.k);
+    view.y = py - (py - view.y) * (k / view.k);
+    view.k = k;
+    look();
+  };
+  const fit = () => {  // all of it, but a small network is not blown up
+    Object.assign(view, { x: 0, y: 0, k: 1 });
+    const ctm = map.getScreenCTM();
+    zoom(Math.min(1, 1.8 / (ctm ? ctm.a : 1)));
+  };
+  const center = v => {
+    const box = map.viewBox.baseVal, ctm = map.getScreenCTM();
+    view.k = Math.max(view.k, 0.9 / (ctm ? ctm.a : 1));
+    view.x = box.width / 2 - places[v][0] * view.k;
+    view.y = box.height / 2 - places[v][1] * view.k;
+    look();
+  };
+  const within = event => {
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(map.getScreenCTM().inverse());
+    return [point.x, point.y];
+  };
+
+  // Dragging: a variable, or the ground
+
+  let drag = null;
+  map.addEventListener("pointerdown", event => {
+    const node = event.target.closest(".node");
+    drag = { v: node ? Number(node.dataset.v) : null, last: within(event), moved: 0 };
+    map.setPointerCapture(event.pointerId);
+    map.classList.add("moving");
+  });
+  map.addEventListener("pointermove", event => {
+    if (!drag) return;
+    const [x, y] = within(event);
+    const dx = x - drag.last[0], dy = y - drag.last[1];
+    drag.moved += Math.hypot(dx, dy);
+    drag.last = [x, y];
+    if (drag.v === null) {
+      view.x += dx; view.y += dy; look();
+    } else {
+      places[drag.v][0] += dx / view.k; places[drag.v][1] += dy / view.k; placeNode(drag.v);
+    }
+  });
+  const drop = () => {
+    if (drag && drag.moved < 4) {
+      if (drag.v === null) forget(); else choose(drag.v, false);
+    }
+    drag = null;
+    map.classList.remove("moving");
+  };
+  map.addEventListener("pointerup", drop);
+  map.addEventListener("pointercancel", () => { drag = null; map.classList.remove("moving"); });
+  map.addEventListener("wheel", event => {
+    if (!event.ctrlKey && !frame.contains(document.activeElement)) return;  // the page scrolls otherwise
+    event.preventDefault();
+    zoom(Math.exp(-event.deltaY / 300), within(event));
+  }, { passive: false });
+  find("zoom-in").addEventListener("click", () => zoom(1.4));
+  find("zoom-out").addEventListener("click", () => zoom(1 / 1.4));
+  find("fit").addEventListener("click", fit);
+  find("full").addEventListener("click", () => {
+    const full = workbench.classList.toggle("full");
+    find("full").setAttribute("aria-pressed", String(full));
+    look();
+  });
+
+  // Choosing a variable or a group
+
+  const buttons = [...document.querySelectorAll("#names button")];
+  const detail = find("detail");
+  let chosen = null;
+  const mark = (variables, links) => {
+    nodes.forEach((node, v) => { node.classList.toggle("near", variables.has(v)); });
+    lines.forEach((line, place) => { line.classList.toggle("near", links.has(place)); });
+    map.classList.toggle("picking", variables.size > 0);
+  };
+  const clear = () => {
+    chosen = null;
+    nodes.forEach(node => node.classList.remove("chosen"));
+    buttons.forEach(button => button.setAttribute("aria-pressed", "false"));
+    mark(new Set(), new Set());
+  };
+  const forget = () => { clear(); detail.hidden = true; };
+  const choose = (v, move) => {
+    clear();
+    chosen = v;
+    nodes[v].classList.add("chosen");
+    buttons[v].setAttribute("aria-pressed", "true");
+    if (!move) buttons[v].scrollIntoView({ block: "nearest", inline: "nearest" });
+    const links = linksOf[v].filter(place => !lines[place].classList.contains("off"));
+    mark(new Set([v, ...links.flatMap(place => data.links[place])]), new Set(links));
+    tell(v);
+    if (move) center(v); else declutter();
+  };
+  const tell = v => {
+    const variable = data.variables[v];
+    detail.replaceChildren();
+    made("h3", variable.name, detail);
+    const list = made("dl", undefined, detail);
+    const most = Math.max(...variable.levels.map(level => level[1]), 1);
+    for (const [level, count] of variable.levels) {
+      made("dt", level, list);
+      made("dd", count.toLocaleString("en"), list);
+      made("i", "", made("dd", undefined, list)).style.width = `${100 * count / most}%`;
+    }
+    if (variable.others) made("p", `and ${variable.others} other levels`, detail);
+    const joined = data.links.filter(([a, b], place) => (a === v || b === v) && data.final[place]);
+    const near = made("p", joined.length ? "Linked to " : "No links.", detail);
+    for (const [a, b] of joined) {
+      const other = a === v ? b : a;
+      made("button", data.variables[other].name, near).addEventListener("click", () => choose(other, true));
+    }
+    if (variable.groups.length) {
+      const held = made("p", "In hidden groups ", detail);
+      for (const group of variable.groups) {
+        made("button", String(group + 1), held).addEventListener("click", () => chooseGroup(group));
+      }
+    }
+    detail.hidden = false;
+  };
+  const chooseGroup = group => {
+    forget();
+    const variables = data.groups[group];
+    const inside = new Set(variables);
+    const between = [...data.links.keys()].filter(place => data.links[place].every(v => inside.has(v)));
+    mark(inside, new Set(between));
+    variables.forEach(v => nodes[v].classList.add("chosen"));
+    fit();
+  };
+  document.querySelectorAll("button[data-group]").forEach(button => {
+    button.addEventListener("click", () => {
+      chooseGroup(Number(button.dataset.group));
+      find("network").scrollIntoView();
+      frame.focus({ preventScroll: true });
+    });
+  });
+  buttons.forEach((button, v) => button.addEventListener("click", () => choose(v, true)));
+
+  // Search
+
+  const search = find("search");
+  search.addEventListener("input", () => {
+    const wanted = search.value.trim().toLocaleLowerCase();
+    let hits = 0;
+    data.variables.forEach((variable, v) => {
+      const hit = variable.name.toLocaleLowerCase().includes(wanted);
+      buttons[v].parentElement.hidden = !hit;
+      nodes[v].classList.toggle("hit", hit && wanted !== "");
+      hits += hit;
+    });
+    map.classList.toggle("picking", wanted !== "");
+    declutter();
+    find("matches").textContent = wanted === "" ? `${hits} variables` : `${hits} of ${nodes.length} variables`;
+  });
+  search.addEventListener("keydown", event => {
+    const first = buttons.find(button => !button.parentElement.hidden);
+    if (event.key === "Enter" && first) choose(Number(first.dataset.v), true);
+    if (event.key === "Escape") { search.value = ""; search.dispatchEvent(new Event("input")); forget(); }
+  });
+
+  // Replay
+
+  const slider = find("slider"), single = find("single");
+  let step = data.steps.length, quiet = true, timer = null;
+  const there = () => {
+    if (single && single.checked) return new Set(data.single);
+    if (quiet || !slider) return new Set([...data.links.keys()].filter(place => data.final[place]));
+    const present = new Set();
+    for (const { links, action } of data.steps.slice(0, step)) {
+      links.forEach(place => action === "add" ? present.add(place) : present.delete(place));
+    }
+    return present;
+  };
+  const draw = () => {
+    const present = there();
+    const now = quiet || step === 0 || (single && single.checked) ? [] : data.steps[step - 1].links;
+    const fresh = new Set(now.flatMap(place => data.links[place]));
+    lines.forEach((line, place) => {
+      line.classList.toggle("off", !present.has(place));
+      line.classList.toggle("new", now.includes(place));
+    });
+    nodes.forEach((node, v) => node.classList.toggle("fresh", fresh.has(v)));
+    if (!slider) return;
+    slider.value = String(step);
+    const words = step === 0 ? "Before the first step: no links" : `Step ${step} of ${data.steps.length}: ${data.steps[step - 1].words}`;
+    find("told").textContent = words;
+    slider.setAttribute("aria-valuetext", words);
+    document.querySelectorAll(".steps tr.current").forEach(row => row.classList.remove("current"));
+    if (!quiet && step > 0) find(`step-${step}`).classList.add("current");
+  };
+  const go = to => {
+    step = Math.min(Math.max(to, 0), data.steps.length);
+    quiet = false;
+    if (single) single.checked = false;
+    draw();
+  };
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    find("play").textContent = "Play";
+    find("play").setAttribute("aria-label", "Play");
+  };
+  const play = () => {
+    if (timer !== null) { stop(); return; }
+    if (step === data.steps.length) go(0);
+    find("play").textContent = "Pause";
+    find("play").setAttribute("aria-label", "Pause");
+    const pause = Math.max(120, Math.min(1200, 20000 / data.steps.length));
+    timer = setInterval(() => { go(step + 1); if (step === data.steps.length) stop(); }, pause);
+  };
+  if (slider) {
+    slider.addEventListener("input", () => { if (timer !== null) stop(); go(Number(slider.value)); });
+    find("first").addEventListener("click", () => go(0));
+    find("back").addEventListener("click", () => go(step - 1));
+    find("next").addEventListener("click", () => go(step + 1));
+    find("play").addEventListener("click", play);
+  }
+  if (single) single.addEventListener("change", draw);
+
+  // Keys on the map
+
+  const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const key = event => {
+    const way = ways[event.key], far = 24 / view.k;
+    if (way && event.altKey && chosen !== null) {
+      places[chosen][0] += way[0] * far; places[chosen][1] += way[1] * far; placeNode(chosen);
+    } else if (way && event.shiftKey) {
+      view.x -= way[0] * 40; view.y -= way[1] * 40; look();
+    } else if (way && way[0] && slider && !event.altKey && !event.ctrlKey && !event.metaKey) {
+      go(step + way[0]);
+    } else if (event.key === "+" || event.key === "=") { zoom(1.4);
+    } else if (event.key === "-") { zoom(1 / 1.4);
+    } else if (event.key === "0") { fit();
+    } else if (event.key === " " && slider) { play();
+    } else if (event.key === "Escape") { forget();
+    } else return;
+    event.preventDefault();
+  };
+  frame.addEventListener("keydown", event => { if (!event.ctrlKey && !event.metaKey) key(event); });
+
+  // Paper has no buttons: everything is opened, and the whole network is shown
+
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    closed.forEach(element => { element.open = true; });
+    quiet = true;
+    fit();
+    draw();
+  });
+  addEventListener("afterprint", () => closed.forEach(element => { element.open = false; }));
+  addEventListener("resize", look);
+  fit();
+  draw();
+})();

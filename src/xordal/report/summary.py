@@ -1,0 +1,186 @@
+"""All that a report shows of a network, as plain values; :mod:`xordal.report.html` renders them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xordal.errors import counted
+from xordal.formats.shown import shown
+from xordal.formats.stories import setting_text
+from xordal.formats.text import link_text, weakness
+from xordal.model.network import DecomposableMarkovNetwork
+from xordal.report.cliques import CliqueSummary, clique_summaries
+from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
+from xordal.report.groups import GroupSummary, group_summaries
+from xordal.report.map import MapDrawing, map_of
+from xordal.report.replay import Step, executions, steps_of, stills
+from xordal.types import Learned, LinkSet, members, single_link_part
+
+_PROMISE = (
+    "With probability about {sure:g} % no accepted set of links had nothing to gain in the population. "
+    "It does not say that every link belongs to the true network."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A column: its levels with their counts, how many links it has and which hidden groups hold it."""
+
+    name: str
+    levels: tuple[tuple[str, int], ...]
+    n_links: int
+    groups: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SingleLink:
+    """What a search that adds one link at a time returns, and what it misses."""
+
+    links: LinkSet
+    found: tuple[str, ...]
+    missed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSummary:
+    """A report before it is drawn; see docs/report.md for what its parts mean."""
+
+    title: str
+    n_rows: int
+    n_links: int
+    n_cliques: int
+    variables: tuple[Variable, ...]
+    groups: tuple[GroupSummary, ...] | None
+    groups_up_to: int | None
+    map: MapDrawing
+    steps: tuple[Step, ...]
+    stills: tuple[NetworkDrawing, ...]
+    executions: tuple[ExecutionDrawing, ...]
+    single: SingleLink | None
+    cliques: tuple[CliqueSummary, ...]
+    settings: tuple[tuple[str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+    promise: str
+    notes: tuple[str, ...]
+
+    @property
+    def lead(self) -> str:
+        """What was found, in a sentence or two."""
+        told = f"{counted(self.n_rows, 'row')} of {counted(len(self.variables), 'variable')}: "
+        if not self.n_links:
+            return f"{told}no links."
+        told += f"{counted(self.n_links, 'link')} in {counted(self.n_cliques, 'clique')}"
+        if self.groups is None:
+            return f"{told}."
+        told += f", and {counted(len(self.groups), 'hidden group') if self.groups else 'no hidden groups'}."
+        if self.single is not None and self.single.missed:
+            told += (
+                f" A search that adds one link at a time, as common learners do, would have missed "
+                f"{len(self.single.missed)} of the {counted(self.n_links, 'link')}."
+            )
+        return told
+
+
+def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSummary:
+    """Return the summary of a network and of how it was learned, where that is known.
+
+    Examples
+    --------
+    >>> from xordal.data.table import CategoricalTable
+    >>> from xordal.learning import fit_network, learn
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    >>> table = CategoricalTable.from_rows(["a", "b", "c"], rows)
+    >>> summarise(fit_network(table, learn(table))).lead.split(". ")[0]
+    '100 rows of 3 variables: 3 links in 1 clique, and 1 hidden group'
+    """
+    learned = network.learned
+    drawn = map_of(network)
+    groups = None if learned is None or learned.submodels is None else group_summaries(network, learned)
+    return ReportSummary(
+        title=title or "What xordal found",
+        n_rows=network.n_rows,
+        n_links=len(network.graph.links),
+        n_cliques=sum(len(clique) > 1 for clique in network.cliques),
+        variables=_variables(network, groups or ()),
+        groups=groups,
+        groups_up_to=None if learned is None else learned.submodels_up_to,
+        map=drawn,
+        steps=() if learned is None else steps_of(learned),
+        stills=() if learned is None else stills(learned, drawn.places),
+        executions=() if learned is None else executions(learned),
+        single=None if learned is None else _single(learned),
+        cliques=clique_summaries(network),
+        settings=() if learned is None else _settings(learned),
+        facts=_facts(network),
+        promise="" if learned is None else _promise(learned),
+        notes=() if learned is None else _notes(learned),
+    )
+
+
+def _variables(network: DecomposableMarkovNetwork, groups: tuple[GroupSummary, ...]) -> tuple[Variable, ...]:
+    counts: dict[int, dict[int, int]] = {}
+    for table in network.clique_tables():
+        for place, v in enumerate(members(table.variables)):
+            if v not in counts:
+                part = table.counted.over([place])
+                counts[v] = dict(zip(part.cells[:, 0].tolist(), part.counts.tolist(), strict=True))
+    return tuple(
+        Variable(
+            shown(name),
+            tuple((shown(level), counts[v].get(code, 0)) for code, level in enumerate(network.levels[v])),
+            network.graph.neighbours[v].bit_count(),
+            tuple(place for place, group in enumerate(groups) if v in group.variables),
+        )
+        for v, name in enumerate(network.variables)
+    )
+
+
+def _single(learned: Learned) -> SingleLink:
+    links = single_link_part(learned.trace)
+    kept = [link for link in links if link in learned.links]
+    missed = [link for link in learned.links if link not in links]
+    return SingleLink(
+        tuple(kept),
+        tuple(link_text(learned.names(link)) for link in links),
+        tuple(link_text(learned.names(link)) for link in missed),
+    )
+
+
+def _settings(learned: Learned) -> tuple[tuple[str, str], ...]:
+    return tuple((shown(name), setting_text(value)) for name, value in learned.settings.items())
+
+
+def _facts(network: DecomposableMarkovNetwork) -> tuple[tuple[str, str], ...]:
+    facts = [
+        ("rows", f"{network.n_rows:,}"),
+        ("variables", f"{len(network.variables):,}"),
+        ("free parameters", f"{network.n_parameters:,}"),
+        ("entropy of the network", f"{network.entropy():.4f} nats"),
+        ("smoothing", f"{network.smoothing:g} rows"),
+    ]
+    if (learned := network.learned) is not None:
+        facts += [
+            ("graphs tested, as the paper counts them", f"{learned.run.graphs_tested:,}"),
+            ("candidates scored", f"{learned.run.candidates_scored:,}"),
+            ("seconds", f"{learned.seconds:.2f}"),
+        ]
+    return tuple(facts)
+
+
+def _promise(learned: Learned) -> str:
+    """Return what the criterion promises, and what it does not."""
+    criterion = learned.settings["criterion"]
+    alpha = criterion.get("alpha") if isinstance(criterion, dict) else None
+    return _PROMISE.format(sure=100 * (1 - alpha)) if isinstance(alpha, int | float) else ""
+
+
+def _notes(learned: Learned) -> tuple[str, ...]:
+    notes = []
+    if learned.run.stopped_by is not None:
+        article = "an" if learned.run.stopped_by == "interruption" else "a"
+        notes.append(
+            f"The search was ended by {article} {learned.run.stopped_by}: this is what it had learned."
+        )
+    if (warning := weakness(learned)) is not None:
+        notes.append(warning)
+    return tuple(notes)

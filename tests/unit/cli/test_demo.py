@@ -1,0 +1,89 @@
+"""The gallery: every demo finds what its story tells, and writes its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xordal.cli.app import main
+from xordal.demos import gallery
+from xordal.demos.gallery import DEMOS, Demo
+from xordal.learning import learn
+
+STORIES = [demo for demo in DEMOS.values() if demo is not gallery.MUSIC_BOX]
+
+
+def run(arguments: list[str]) -> int:
+    with pytest.raises(SystemExit) as end:
+        main(["demo", *arguments])
+    return int(end.value.code or 0)
+
+
+@pytest.mark.parametrize("demo", STORIES, ids=lambda demo: demo.name)
+def test_the_group_of_each_story_is_found_and_hidden_from_single_links(demo: Demo) -> None:
+    table = demo.table()
+    learned = learn(table, max_variables=demo.max_variables)
+    strongest = max(learned.submodels or (), key=lambda group: group.total_correlation)
+    assert set(learned.names(strongest.variables)) == set(demo.group)
+    assert strongest.rule is not None
+    single = learn(table, schedule="single")
+    inside = {table.names.index(name) for name in demo.group}
+    wanted = len(inside) * (len(inside) - 1) // 2
+    assert sum(set(link) <= inside for link in learned.links) == wanted
+    assert sum(set(link) <= inside for link in single.links) < wanted
+
+
+def test_rules_of_the_stories() -> None:
+    rules = {}
+    for demo in STORIES:
+        learned = learn(demo.table(), max_variables=demo.max_variables)
+        rules[demo.name] = max(learned.submodels or (), key=lambda group: group.total_correlation).rule
+    assert rules["check-digit"] is not None
+    assert (rules["check-digit"].kind, rules["check-digit"].holds) == ("parity", 1.0)
+    assert rules["calendar"] is not None
+    assert (rules["calendar"].kind, rules["calendar"].modulus, rules["calendar"].holds) == ("sum", 7, 1.0)
+    assert rules["epistasis"] is not None
+    assert rules["epistasis"].kind == "function"
+
+
+@pytest.mark.parametrize("name", list(DEMOS))
+def test_a_demo_writes_its_report(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "r.html"
+    assert run([name, "-o", str(file)]) == 0
+    printed = capsys.readouterr()
+    assert DEMOS[name].title in printed.out
+    assert "Hidden groups" in printed.out
+    assert "Wrote the report" in printed.err
+    assert f"<h1>{DEMOS[name].title}</h1>" in file.read_text(encoding="utf-8")
+
+
+def test_the_list_names_every_source(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--list"]) == 0
+    printed = capsys.readouterr().out
+    for demo in DEMOS.values():
+        assert demo.name in printed
+        assert demo.source in printed
+
+
+def test_data_are_small_and_their_licences_named() -> None:
+    folder = Path(gallery.__file__).parent / "data"
+    notes = (folder / "README.md").read_text(encoding="utf-8")
+    files = list(folder.glob("*.gz"))
+    assert {file.name for file in files} == {f"{demo.name}.csv.gz" for demo in STORIES}
+    for file in files:
+        assert file.name in notes
+        assert file.stat().st_size < 200_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["calender"], "did you mean 'calendar'"),
+        (["calendar", "-n", "5"], "music box"),
+        (["calendar", "-o", ""], "name"),
+    ],
+)
+def test_wrong_usage_is_one_error(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    assert told in " ".join(capsys.readouterr().err.split())

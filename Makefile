@@ -38,7 +38,8 @@ check: $(VENV)/.installed-dev  ## formatting, lint and types
 
 bench: $(VENV)/.installed-dev  ## measure; ratios against the reference in the same run
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=param:task -p no:xdist
-	$(BIN)/python -m benchmarks.scan
+	$(BIN)/python -m benchmarks.scan -o docs/benchmarks/scan.md
+	$(BIN)/python -m benchmarks.learning -o docs/benchmarks/learning.md
 
 pages: $(VENV)/.installed-dev  ## build the pages of the gallery and the pictures of the documentation anew
 	$(BIN)/python docs/gallery.py

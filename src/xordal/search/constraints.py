@@ -91,7 +91,7 @@ def rules(names: Sequence[str], constraints: Constraints, limits: Limits) -> Rul
     """
     required, forbidden = (_numbered(names, links) for links in (constraints.required, constraints.forbidden))
     masks = linked([0] * len(names), required)
-    filled = fill_in(masks)
+    filled = fill_in(masks) if required else ()
     for link in sorted({*required, *filled} & set(forbidden)):
         why = (
             "both required and forbidden" if link in required else "forbidden, but completes the required links"

@@ -9,7 +9,7 @@ base gains plus what they share with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import comb, inf, prod
 
@@ -60,9 +60,11 @@ class FreeSets:
         uppers: list[NDArray[np.float64]] = []
         n_waiting = 0
         for block in self._problem.scans.blocks(self._order, self._bar()):
-            upper = self._upper(block)
-            may = (upper > -inf) & (is_first | (upper <= below)) & are_apart(labels[block.sets])
-            sets.append(block.sets[may])
+            free = are_apart(labels[block.sets])
+            found = replace(block, sets=block.sets[free], shared=block.shared[free])
+            upper = self._upper(found)
+            may = (upper > -inf) & (is_first | (upper <= below))
+            sets.append(found.sets[may])
             uppers.append(upper[may])
             n_waiting += int(may.sum())
             if n_waiting > 2 * _MOST_WAITING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xordal.counting.oracle import EntropyOracle, Scanner
 from xordal.graph.signed_sets import free_parameters
@@ -11,7 +11,7 @@ from xordal.search.candidates import Candidate
 from xordal.search.constraints import FREE, Rules
 from xordal.search.gain import gains
 from xordal.search.scans import Scans
-from xordal.statistics.criterion import Evidence, Judge, Verdict
+from xordal.statistics.criterion import Evidence, Judge, Shape, Verdict, least_gain
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,13 @@ class Problem:
     n_rows: int | None
     max_variables: int | None = None
     rules: Rules = FREE
+    _bars: dict[Shape, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def least_gain(self, shape: Shape) -> float:
+        """Return the gain up to which no candidate of a shape is accepted, worked out once for each shape."""
+        if shape not in self._bars:
+            self._bars[shape] = least_gain(self.judge, shape)
+        return self._bars[shape]
 
     @property
     def scanner(self) -> Scanner:

@@ -23,7 +23,7 @@ from xordal.search.candidates import Candidate, context
 from xordal.search.gain import gains
 from xordal.search.problem import Problem
 from xordal.search.streams import Stream, are_apart, labels_of
-from xordal.statistics.criterion import Shape, least_gain
+from xordal.statistics.criterion import Shape
 from xordal.types import members
 
 _MOST_WAITING = 4_000_000  # free sets kept in waiting, 20 to 50 bytes each
@@ -114,15 +114,18 @@ def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate],
     on_block(shared.size)
     total = own[:, None] + shared + problem.scanner.error
     upper = np.full(total.shape, -inf)
+    outside = _outside(graph, bases)
     levels = np.array(problem.n_levels)
     shapes = [_Grown.of(base, problem.n_levels) for base in bases]
     for shape in set(shapes):
         rows = np.flatnonzero([here == shape for here in shapes])
         for r in set(problem.n_levels):
+            grown = shape.with_levels((r,))
             place = np.ix_(rows, np.flatnonzero(levels == r))
-            here = problem.judge.ceiling(shape.with_levels((r,)), total[place].ravel())
-            upper[place] = here.reshape(total[place].shape)
-    upper[~_outside(graph, bases)] = -inf
+            wide = np.zeros(total.shape, dtype=np.bool_)
+            wide[place] = total[place] >= problem.least_gain(grown)
+            wide &= outside
+            upper[wide] = problem.judge.ceiling(grown, total[wide])
     of, chosen = np.nonzero(upper > -inf)
     sets = chosen.astype(np.int32).reshape(-1, 1)
     return Stream(sets, upper[of, chosen], [base.variables for base in bases], of)
@@ -143,7 +146,7 @@ def _several(problem: Problem, base: Candidate, n_more: int, on_block: OnBlock) 
 
 def _bar(problem: Problem, shape_of: ShapeOf, own: float) -> Bar:
     """Return what variables of some numbers of levels must share, when their base gains so much already."""
-    return cache(lambda levels: least_gain(problem.judge, shape_of(levels)) - own)
+    return cache(lambda levels: problem.least_gain(shape_of(levels)) - own)
 
 
 def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) -> NDArray[np.float64]:

@@ -130,7 +130,13 @@ def independence_text(submodel: Submodel) -> str:
         return f"across the bars {most}"
     n_others = submodel.variables.bit_count() - 1
     shared = f", no {n_others} more than {submodel.parts_share:.2g}" if n_others > 2 else ""
-    return f"any {n_others} of them look independent: {most}{shared}"
+    return f"any {n_others} of them look {nearly(submodel)}independent: {most}{shared}"
+
+
+def nearly(submodel: Submodel) -> str:
+    """Return the word that is due when some of a full group's variables share a little by themselves."""
+    share = submodel.parts_share or 0.0
+    return "nearly " if submodel.variables.bit_count() > 3 and share > 0.01 * submodel.total_correlation else ""
 
 
 def group_rule_text(learned: Learned, submodel: Submodel, rule: Rule) -> str:

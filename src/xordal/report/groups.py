@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import log
 
 from xordal.formats.shown import shown
-from xordal.formats.text import group_rule_text, independence_text, p_value_text
+from xordal.formats.text import group_rule_text, independence_text, nearly, p_value_text
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.evidence import Evidence, evidence_of
 from xordal.types import Learned, LinkSet, Submodel, members
@@ -65,7 +65,7 @@ def _words(learned: Learned, group: Submodel) -> list[str]:
     given = ", ".join(map(shown, learned.names(group.context)))
     share = f"{group.total_correlation:.4f} nats ({group.total_correlation / log(2):.2f} bits)"
     if group.kind == "full":
-        apart = f"{all_of_them} look independent {_some(len(names))}."
+        apart = f"{all_of_them} look independent {_some(len(names), nearly(group))}."
     elif given:
         apart = f"Given {given}, any two across the bars look independent."
     else:
@@ -79,6 +79,6 @@ def _words(learned: Learned, group: Submodel) -> list[str]:
     return lines
 
 
-def _some(size: int) -> str:
+def _some(size: int, adverb: str) -> str:
     """Return how many of a full group's variables look independent at a time."""
-    return "two at a time" if size == 3 else f"two at a time, and so do any {size - 1} of them"
+    return "two at a time" if size == 3 else f"two at a time, and {adverb}so do any {size - 1} of them"

@@ -21,11 +21,11 @@ def test_any_number_of_workers_gives_the_same() -> None:
     assert one.n_samples == 4 and set(one.links.values()) <= {0.25, 0.5, 0.75, 1.0}
 
 
-def test_a_resample_has_as_many_rows_and_only_levels_that_occur() -> None:
+def test_a_resample_has_some_of_the_rows_and_only_levels_that_occur() -> None:
     table = CategoricalTable.from_columns({"x": ["a"] * 50 + ["b"], "y": list(range(51))})
     for seed in range(5):
         drawn = resample(table, np.random.default_rng(seed))
-        assert drawn.n_rows == 51
+        assert 20 < drawn.n_rows < 45
         assert all(
             set(codes) == set(range(len(levels)))
             for codes, levels in zip(drawn.codes, drawn.levels, strict=True)
@@ -35,8 +35,8 @@ def test_a_resample_has_as_many_rows_and_only_levels_that_occur() -> None:
 def test_weights_are_drawn_like_repeated_rows() -> None:
     light = CategoricalTable.from_columns({"x": [0, 1], "y": [0, 1]}, weights=[900, 100])
     drawn = resample(light, np.random.default_rng(0))
-    assert drawn.n_rows == 1000
-    assert drawn.weights is not None and 60 < drawn.weights.min() < 140
+    assert drawn.weights is not None and 40 < drawn.weights.min() < 85
+    assert 570 - 60 < drawn.weights.max() < 570 + 60
 
 
 def test_settings_reach_every_resample_and_progress_is_told() -> None:
@@ -64,3 +64,11 @@ def test_the_least_stable_comes_first_and_strangers_are_named() -> None:
     told = stability_to_json(stability, learned)
     assert {"link": ["ball1", "John"], "confidence": 0.1} in told["links"]  # type: ignore[operator]
     assert all(group["confidence"] == 0.0 for group in told["submodels"])  # type: ignore[attr-defined]
+
+
+def test_noise_does_not_come_back() -> None:
+    """Repeated rows would make links of it: three and four levels, few rows, sets of three columns."""
+    generator = np.random.default_rng(5)
+    noise = {f"z{v}": generator.integers(0, 2 + v % 3, 300).tolist() for v in range(10)}
+    stability = bootstrap(CategoricalTable.from_columns(noise), 5)
+    assert max(stability.links.values(), default=0.0) <= 0.2

@@ -34,7 +34,7 @@ from xordal.search.problem import Problem
 from xordal.search.prune import Pruner
 from xordal.search.scans import Scans
 from xordal.search.schedule import Schedule
-from xordal.statistics.criterion import Criterion, EntropyDecrement, Sample
+from xordal.statistics.criterion import Criterion, EntropyDecrement, Judge, Sample
 from xordal.statistics.significance import Significance
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
@@ -122,6 +122,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     with interruptible():
         known = _Known.of(source, plan, notice)
     ruled = rules(known.variables, plan.constraints, plan.limits)
+    judge = plan.criterion.on(known.sample(plan))
     started = perf_counter()
     watch = Watch(plan.limits)
     if engine == "reference":
@@ -130,7 +131,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         run = _reference(source, plan, on_entry)
     else:
         with _journal(checkpoint, source, plan) as journal:
-            problem = known.problem(plan, ruled, journal)
+            problem = known.problem(plan, judge, ruled, journal)
             search = Search(
                 problem,
                 plan.schedule,
@@ -148,7 +149,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     learned = _learned(known, run, plan, perf_counter() - started)
     try:
         with interruptible():
-            return _with_submodels(known, learned, plan, watch)
+            return _with_submodels(known, learned, plan, judge, watch)
     except Stopped:
         return learned
     except KeyboardInterrupt:
@@ -185,10 +186,9 @@ class _Known:
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
         return cls(source.names, source.levels, source.n_levels, source.n_rows, cached, counted, counted)
 
-    def problem(self, plan: _Plan, ruled: Rules, journal: Journal | None) -> Problem:
+    def problem(self, plan: _Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
         scans = Scans(self.scanner, journal.scans, journal.scanned) if journal else Scans(self.scanner)
-        judge = plan.criterion.on(self.sample(plan))
         return Problem(self.oracle, scans, judge, self.n_levels, self.n_rows, plan.max_variables, ruled)
 
     def sample(self, plan: _Plan) -> Sample:
@@ -329,7 +329,7 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
     )
 
 
-def _with_submodels(known: _Known, learned: Learned, plan: _Plan, watch: Watch) -> Learned:
+def _with_submodels(known: _Known, learned: Learned, plan: _Plan, judge: Judge, watch: Watch) -> Learned:
     """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
     graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
     most_sets = max(_LEAST_SETS, min(_MOST_SETS, _SETS_IN_ALL // len(learned.cliques)))
@@ -337,7 +337,7 @@ def _with_submodels(known: _Known, learned: Learned, plan: _Plan, watch: Watch) 
         colored = color(Independence(known.oracle), graph, most_sets=most_sets)
     else:
         sample = known.sample(plan)
-        data = Data(known.oracle, plan.criterion.on(sample), sample, known.levels, watch.check_after)
+        data = Data(known.oracle, judge, sample, known.levels, watch.check_after)
         colored = discover(data, graph, most_sets=most_sets)
     return replace(
         learned,

@@ -130,7 +130,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
-    output.check_model_name(to)
+    output.check_model_name(to, data)
     limits = Limits(
         time_limit=stopping.seconds_in(time_limit),
         memory_limit=stopping.bytes_in(memory_limit),
@@ -178,7 +178,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
             learned, interrupted = stop.learned, True
     again = None
     if resamples and not interrupted and learned.run.stopped_by is None:
-        again = stability.of(table, resamples, seed, workers, quiet, settings)
+        with stopping.terminable() as later:
+            again = stability.of(table, resamples, seed, workers, quiet, settings)
+        signals.extend(later)
         interrupted = again is None
     _print_result(learned, as_json, quiet, again)
     if to is not None:

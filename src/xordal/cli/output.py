@@ -36,8 +36,8 @@ def tell(what: str, file: str | None) -> None:
         notes().print(f"Wrote {what} to {shown(file)}", soft_wrap=True)
 
 
-def check_name(file: str | None) -> None:
-    """Refuse the name of a file that cannot be one, before any work is done."""
+def check_name(file: str | None, *inputs: str) -> None:
+    """Refuse the name of a file that cannot be one, or that is read from, before any work is done."""
     from xordal.errors import DataError
 
     if file is None:
@@ -48,12 +48,14 @@ def check_name(file: str | None) -> None:
         raise DataError(f"{file!r} is a directory; -o names a file in it.")
     if not Path(file).absolute().parent.is_dir():
         raise DataError(f"There is no directory {str(Path(file).parent)!r} to write {Path(file).name!r} into.")
+    if Path(file).exists() and any(Path(one).exists() and Path(one).samefile(file) for one in inputs):
+        raise typer.BadParameter(f"-o would overwrite {file!r}, which is read from. Name another file.")
 
 
-def check_model_name(file: str | None) -> None:
+def check_model_name(file: str | None, *inputs: str) -> None:
     """Refuse a name no model file can have; standard output is where the result is printed."""
     from xordal.data.write import is_standard_output
 
-    check_name(file)
+    check_name(file, *inputs)
     if file is not None and is_standard_output(file):
         raise typer.BadParameter("-o writes the model to a file of its own; name one, such as net.json.")

@@ -36,9 +36,7 @@ def report(
     network = asking.network_of(net)
     if to is None:
         to = "-" if net == "-" else str(Path(net).with_suffix(".html"))
-    output.check_name(to)
-    if "-" not in (net, to) and Path(to).resolve() == Path(net).resolve():
-        raise typer.BadParameter(f"the page would overwrite the model file {net}: name another with -o.")
+    output.check_name(to, net)
     named = title or ("" if net == "-" else f"What xordal found in {Path(net).stem}")
     output.write(to, [report_page(summarise(network, named))])
     output.tell("the report", to)

@@ -99,7 +99,7 @@ def predict(  # noqa: PLR0913 - one parameter per option
         )
     if unseen is UnseenChoice.impossible:
         raise typer.BadParameter("nothing follows from a level that is impossible; --unseen error or missing.")
-    output.check_name(to)
+    output.check_name(to, net, data)
     asking.check_sources(net, data)
     network = asking.network_of(net, smoothing)
     form = reading.text_format(delimiter, header, encoding, missing_tokens)
@@ -145,7 +145,7 @@ def score(  # noqa: PLR0913 - one parameter per option
     from xordal.formats.predictions import score_lines, score_rows, scores_to_json
     from xordal.model.predict import score_rows as scores_of
 
-    output.check_name(to)
+    output.check_name(to, net, data)
     asking.check_sources(net, data)
     if as_json and to is not None and _is_output(to):
         raise typer.BadParameter("--json and -o - both print to standard output; name a file for the CSV.")
@@ -178,7 +178,7 @@ def sample(
     from xordal.errors import counted
     from xordal.model.sampling import sample_codes
 
-    output.check_name(to)
+    output.check_name(to, net)
     network = asking.network_of(net, smoothing)
     hard, soft = asking.given_in(network, given), asking.likely_in(network, likely)
     codes = sample_codes(network, rows, seed=seed, given=hard, likely=soft)

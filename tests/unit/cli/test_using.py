@@ -319,3 +319,19 @@ def test_accuracy_is_beside_the_commonest_level_of_the_same_rows(box: Path) -> N
 def test_inspect_with_another_smoothing(box: Path) -> None:
     told = json.loads(run("inspect", "net.json", "dog", "John", "--smoothing", "0", "--json", cwd=box).stdout)
     assert told["given_rest"] == pytest.approx(0.6931471805599453)
+
+
+def test_no_command_overwrites_what_it_reads(tmp_path: Path) -> None:
+    run("generate", "music-box", "-n", "300", "-o", "b.csv", cwd=tmp_path)
+    run("learn", "b.csv", "-o", "net.json", cwd=tmp_path)
+    before = {name: (tmp_path / name).read_bytes() for name in ("b.csv", "net.json")}
+    for command in (
+        "learn b.csv -o b.csv",
+        "report net.json -o ./net.json",
+        "predict net.json b.csv --target John -o b.csv",
+        "score net.json b.csv -o net.json",
+        "sample net.json -o net.json",
+    ):
+        done = run(*command.split(), cwd=tmp_path, code=2)
+        assert "which is read from" in " ".join(done.stderr.replace("│", " ").split()), done.stderr
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before

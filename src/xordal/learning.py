@@ -61,6 +61,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     max_variables: int | None = None,
     criterion: Criterion | None = None,
     schedule: ScheduleName | None = None,
+    fill_in: bool | None = None,
     prune: bool | None = None,
     engine: EngineName = "fast",
     constraints: Constraints | None = None,
@@ -87,6 +88,9 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     schedule
         ``"printed"`` (the paper's pseudo-code), ``"as_run"`` (the run behind its tables), ``"straightforward"``
         (no backtracking) or ``"single"`` (single links only).
+    fill_in
+        Whether link sets that break chordality are candidates together with the links that mend it; by default
+        where neither the paper's criterion nor one of its schedules is named.
     prune
         Whether to take out links that later ones have made idle, in turn with the search; by default where
         neither the paper's criterion nor one of its schedules is named.
@@ -118,7 +122,17 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     >>> [learned.names(link) for link in learned.links]
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
-    plan = _Plan.of(max_links, max_variables, criterion, schedule, prune, engine, constraints, limits)
+    plan = _Plan.of(
+        max_links=max_links,
+        max_variables=max_variables,
+        criterion=criterion,
+        schedule=schedule,
+        fill_in=fill_in,
+        prune=prune,
+        engine=engine,
+        constraints=constraints,
+        limits=limits,
+    )
     with interruptible():
         known = _Known.of(source, plan, notice)
     ruled = rules(known.variables, plan.constraints, plan.limits)
@@ -189,7 +203,8 @@ class _Known:
     def problem(self, plan: _Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
         scans = Scans(self.scanner, journal.scans, journal.scanned) if journal else Scans(self.scanner)
-        return Problem(self.oracle, scans, judge, self.n_levels, self.n_rows, plan.max_variables, ruled)
+        bound = plan.max_variables
+        return Problem(self.oracle, scans, judge, self.n_levels, self.n_rows, bound, ruled, plan.fill_in)
 
     def sample(self, plan: _Plan) -> Sample:
         """Return what the criterion may know."""
@@ -220,18 +235,21 @@ class _Plan:
     schedule: Schedule
     max_variables: int | None
     criterion: Criterion
+    fill_in: bool
     prune: bool
     engine: EngineName
     constraints: Constraints
     limits: Limits
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - those of learn(), by name
         cls,
+        *,
         max_links: int | None,
         max_variables: int | None,
         criterion: Criterion | None,
         schedule: ScheduleName | None,
+        fill_in: bool | None,
         prune: bool | None,
         engine: EngineName,
         constraints: Constraints | None,
@@ -254,10 +272,11 @@ class _Plan:
             raise SettingsError(f"max_variables must be at least 2, not {max_variables}.")
         if engine not in get_args(EngineName):
             raise SettingsError(f"Unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
-        if prune is not None and not isinstance(prune, bool):
-            raise SettingsError(f"prune must be True, False or None, not {prune!r}.")
-        if prune and engine == "reference":
-            raise SettingsError("The reference engine only adds links; it knows no pruning.")
+        for name, switch in (("fill_in", fill_in), ("prune", prune)):
+            if switch is not None and not isinstance(switch, bool):
+                raise SettingsError(f"{name} must be True, False or None, not {switch!r}.")
+        if (prune or fill_in) and engine == "reference":
+            raise SettingsError("The reference engine only adds chordal link sets: no fill-in, no pruning.")
         if max_links is None:
             max_links = 3 if max_variables is None else comb(max_variables, 2)
         is_paper = schedule is not None or isinstance(criterion, EntropyDecrement) or engine == "reference"
@@ -265,6 +284,7 @@ class _Plan:
             Schedule(schedule or "printed", max_links),
             max_variables,
             criterion or (EntropyDecrement() if engine == "reference" else Significance()),
+            not is_paper if fill_in is None else fill_in,
             not is_paper if prune is None else prune,
             engine,
             constraints or Constraints(),
@@ -279,6 +299,7 @@ class _Plan:
             "max_links": self.schedule.max_links,
             **bound,
             "schedule": self.schedule.name,
+            "fill_in": self.fill_in,
             "prune": self.prune,
             "engine": self.engine,
             **{name: value for name, value in asdict(self.constraints).items() if value},

@@ -15,9 +15,11 @@ from xordal.counting.oracle import CachedOracle
 from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
+from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import signed_sets
 from xordal.search.candidates import Candidate, addition, candidate
 from xordal.search.constraints import FREE, Rules
+from xordal.search.filling import accepted, admitted, filled
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.scans import Scans
 from xordal.search.schedule import Position, Schedule
@@ -32,6 +34,7 @@ def plain_search(
     *,
     max_variables: int | None = None,
     rules: Rules = FREE,
+    fill_in: bool = False,
     prune: bool = False,
 ) -> SearchRun:
     """Carry a schedule out, testing everything in every pass."""
@@ -47,6 +50,7 @@ def plain_search(
         table.n_rows,
         max_variables,
         rules,
+        fill_in,
     )
     run = _Run(problem, schedule, prune, max_variables or k + 1)
     run.carry_out()
@@ -86,6 +90,10 @@ class _Run:
                 scored = judge(self.problem, list(legal(self.problem, self.graph, position.i)))
                 self.n_scored += len(scored)
                 self.graphs_tested += comb(self.graph.n_missing, position.i)
+                if self.problem.fill_in:
+                    n_filled, good = with_fill_in(self.problem, self.graph, position.i)
+                    scored += good
+                    self.n_scored += n_filled
                 best = first_of_best(self.problem, scored)
                 if best is None:
                     break
@@ -170,6 +178,15 @@ def legal(problem: Problem, graph: ChordalGraph, i: int) -> Iterator[Candidate]:
             found = candidate(graph, variables)
             if found is not None and problem.rules.may_change(found.change):
                 yield found
+
+
+def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, list[Judged]]:
+    """Return how many candidates of one pass need fill-in, and those of them that are accepted."""
+    sets = list(variable_sets(graph, i, problem.max_variables))
+    able = [s for s, may in zip(sets, admitted(problem, graph, sets), strict=True) if may]
+    ways = Ways(graph)
+    found = [one for variables in able for one in filled(problem, graph, ways, variables)]
+    return len(found), [judged for judged in accepted(problem, found) if judged is not None]
 
 
 def first_of_best(problem: Problem, scored: list[Judged]) -> Judged | None:

@@ -14,7 +14,7 @@ from tests.oracle.test_graphs import as_networkx
 from tests.strategies import neighbour_masks, tables
 from xordal import CategoricalTable, Constraints, EntropyDecrement, Limits, SettingsError, learn
 from xordal.graph.chordal import is_chordal, linked
-from xordal.graph.fill_in import fill_in
+from xordal.graph.min_fill import min_fill
 from xordal.pi.zoo import music_box
 from xordal.reference import entropy as entropy_of_network
 from xordal.types import Link, LinkSet
@@ -70,7 +70,7 @@ def test_a_search_under_constraints(table: CategoricalTable, k: int, data: st.Da
     required = data.draw(st.sets(st.sampled_from(pairs), max_size=3), label="required")
     forbidden = data.draw(st.sets(st.sampled_from(pairs), max_size=3), label="forbidden")
     max_clique = data.draw(st.integers(2, 5), label="max_clique")
-    filled = set(fill_in(linked([0] * table.n_variables, required)))
+    filled = set(min_fill(linked([0] * table.n_variables, required)))
     start = required | filled
     constraints = Constraints(
         required=[(table.names[u], table.names[v]) for u, v in required],
@@ -113,14 +113,14 @@ def test_a_ring_of_required_links_is_completed() -> None:
 
 @given(neighbour_masks())
 def test_fill_in_is_chordal_minimal_and_none_where_none_is_needed(masks: list[int]) -> None:
-    filled = fill_in(masks)
+    filled = min_fill(masks)
     assert list(filled) == sorted(set(filled))
     assert not any(masks[u] >> v & 1 for u, v in filled)
     assert nx.is_chordal(as_networkx(linked(masks, filled)))
     assert (filled == ()) == is_chordal(masks)
     for link in filled:
         assert not is_chordal(linked(masks, [other for other in filled if other != link]))
-    assert fill_in(masks) == filled
+    assert min_fill(masks) == filled
 
 
 @pytest.mark.parametrize(

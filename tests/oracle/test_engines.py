@@ -167,6 +167,7 @@ def compare_with_plain(
     criterion: Criterion,
     max_variables: int | None,
     prune: bool = False,
+    fill_in: bool = False,
 ) -> Trace:
     fast = learn(
         table,
@@ -175,8 +176,11 @@ def compare_with_plain(
         criterion=criterion,
         schedule=schedule.name,
         prune=prune,
+        fill_in=fill_in,
     )
-    plain = plain_search(table, schedule, criterion, max_variables=max_variables, prune=prune)
+    plain = plain_search(
+        table, schedule, criterion, max_variables=max_variables, prune=prune, fill_in=fill_in
+    )
     assert fast.trace == plain.trace
     assert fast.run.graphs_tested == plain.graphs_tested
     assert fast.run.candidates_scored <= plain.candidates_scored
@@ -195,6 +199,23 @@ def test_same_trace_as_testing_everything_in_each_pass(
 @given(tables(max_variables=6), st.integers(1, 4), criteria)
 def test_same_trace_forward_and_backward(table: CategoricalTable, k: int, criterion: Criterion) -> None:
     compare_with_plain(table, Schedule("printed", k), criterion, None, prune=True)
+
+
+@settings(max_examples=250)
+@given(tables(max_variables=7), st.integers(1, 6), criteria, st.booleans())
+def test_same_trace_with_fill_in(table: CategoricalTable, k: int, criterion: Criterion, prune: bool) -> None:
+    compare_with_plain(table, Schedule("printed", k), criterion, None, prune, fill_in=True)
+
+
+@pytest.mark.parametrize("criterion", [BIC(0.3), Significance(0.3), EntropyDecrement(0.01)], ids=str)
+def test_same_trace_with_fill_in_on_networks(criterion: Criterion) -> None:
+    """Gates in rings: sets are filled in, and again after others were."""
+    n_filled = 0
+    for seed in range(6):
+        table, schedule = woven(11, 3000, seed), Schedule("printed", 3)
+        trace = compare_with_plain(table, schedule, criterion, None, prune=True, fill_in=True)
+        n_filled += sum(bool(entry.fill_in) for entry in trace)
+    assert n_filled >= 3
 
 
 def test_links_that_became_idle_are_taken_out() -> None:
@@ -235,4 +256,15 @@ def planted(n_variables: int, n_rows: int, seed: int) -> CategoricalTable:
         parents = generator.choice(len(columns), size=n_parents, replace=False)
         total = sum((columns[p] for p in parents), start=np.zeros(n_rows, dtype=np.int64)) % 2
         columns.append(np.where(generator.random(n_rows) < 0.7, total, noise) if n_parents else noise)
+    return CategoricalTable.from_columns({f"v{v}": column.tolist() for v, column in enumerate(columns)})
+
+
+def woven(n_variables: int, n_rows: int, seed: int) -> CategoricalTable:
+    """Noisy gates of two inputs each, so many on so few inputs that they lie in rings."""
+    generator = np.random.default_rng(seed)
+    columns = [generator.integers(0, 2, n_rows) for _ in range(5)]
+    while len(columns) < n_variables:
+        a, b = (columns[p] for p in generator.choice(5, size=2, replace=False))
+        total = a ^ b if generator.random() < 0.5 else a & b
+        columns.append(np.where(generator.random(n_rows) < 0.9, total, 1 - total))
     return CategoricalTable.from_columns({f"v{v}": column.tolist() for v, column in enumerate(columns)})

@@ -1,58 +1,163 @@
-"""The one fill-in rule: how a graph that is not chordal is completed.
+"""The fill-in rule: how a variable set is completed where its own links would break chordality.
 
-Vertices are eliminated one at a time, always the one whose neighbours miss the fewest links among themselves,
-the lowest vertex first among equals; the links its neighbours miss are filled in. Then filled-in links that the
-graph can do without are taken out again, the last in lexicographic order first, until none can go. The result
-is a function of the graph, and minimal: no filled-in link can be left out (Rose, Tarjan & Lueker 1976).
+The links of the set are added one at a time, those within components first: always the first, in lexicographic
+order, that may be added alone. Where none may, the first link xy that is left is added together with a
+*fill-in*: x and y meet behind one of their minimal separators. Each is linked to all minimal separators on
+its way there, and then they are linked to one another. So there are as many fill-ins as minimal separators,
+and each is minimal: without any one of its links the graph is not chordal.
+
+The first time that happens all of them are returned, for the criterion to choose from; where more links of
+the set are stuck, each later one takes the fill-in of the fewest free parameters, then of the fewest links,
+then the one that is nearest to its lower end.
+
+All of that happens on the ways between the variables of the set (:mod:`xordal.graph.separators`): a shortest
+path between two vertices of these ways never leaves them. So a change of the graph matters to a set only if
+it touches them: :func:`touched` by links are their ends and separators, since a link xy behind a separator S
+alters no way but those that lead across S.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
-from xordal.graph.chordal import is_chordal, linked
-from xordal.types import Link, LinkSet, members
+from xordal.graph.chain import Addition
+from xordal.graph.chordal import ChordalGraph, separator_of
+from xordal.graph.separators import Ways
+from xordal.graph.signed_sets import change, free_parameters
+from xordal.types import Link, LinkSet, VarSet, members, varset
 
 
-def fill_in(neighbours: Sequence[int]) -> LinkSet:
-    """Return the links that make a graph chordal, in increasing order; none if it is chordal already.
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The steps that complete a variable set, and those of their links that only keep the graph chordal."""
+
+    steps: tuple[Addition, ...]
+    fill_in: LinkSet
+
+    @property
+    def own(self) -> tuple[Addition, ...]:
+        """The steps that add the missing links of the set itself."""
+        filled = set(self.fill_in)
+        return tuple(step for step in self.steps if (step.x, step.y) not in filled)
+
+
+def region(graph: ChordalGraph, ways: Ways, variables: VarSet) -> VarSet:
+    """Return a variable set and what lies on the ways between those of its variables that share a component."""
+    found = int(variables)
+    for u, v in combinations(members(variables), 2):
+        if graph.components[u] >> v & 1 and not graph.neighbours[u] >> v & 1:
+            for separator in ways.separators(u, v):
+                found |= separator
+    return VarSet(found)
+
+
+def touched(steps: Iterable[Addition]) -> VarSet:
+    """Return the vertices on which steps leave a trace: a set whose region holds none of them is as it was."""
+    found = 0
+    for x, y, separator in steps:
+        found |= 1 << x | 1 << y | separator
+    return VarSet(found)
+
+
+def completions(
+    graph: ChordalGraph, ways: Ways, variables: VarSet, n_levels: Sequence[int]
+) -> list[Completion]:
+    """Return how the fill-in rule completes a variable set: once where nothing has to be filled in.
+
+    ``ways`` are those of the graph; ``n_levels`` the numbers of levels from which parameters are counted.
 
     Examples
     --------
-    >>> ring = [0b1010, 0b0101, 0b1010, 0b0101]  # 0-1-2-3-0
-    >>> fill_in(ring)
-    ((1, 3),)
-    >>> fill_in([0b10, 0b01])
-    ()
+    >>> path = ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)])
+    >>> for ring in completions(path, Ways(path), VarSet(0b1001), n_levels=(2, 2, 2, 2)):
+    ...     print(ring.fill_in, [(step.x, step.y, members(step.separator)) for step in ring.steps])
+    ((1, 3),) [(1, 3, (2,)), (0, 3, (1,))]
+    ((0, 2),) [(0, 2, (1,)), (0, 3, (2,))]
     """
-    filled = sorted(_eliminate(neighbours))
-    while (idle := _dispensable(neighbours, filled)) is not None:
-        filled.remove(idle)
-    return tuple(filled)
+    inside = members(region(graph, ways, variables))
+    here = {v: place for place, v in enumerate(inside)}
+    between = graph.induced(inside)
+    start = _Growing(list(between.neighbours), list(between.components), [])
+    apart = [(here[u], here[v]) for u, v in graph.missing_links(variables)]
+    within = [(u, v) for u, v in apart if start.components[u] >> v & 1]
+    stuck = start.add(within)
+    levels = tuple(n_levels[v] for v in inside)
+    done = []
+    for growing in start.meetings(*stuck[0]) if stuck else [start]:
+        growing.complete(stuck, levels)
+        growing.complete(apart, levels)
+        done.append(_completion(growing.steps, inside, apart))
+    return done
 
 
-def _eliminate(neighbours: Sequence[int]) -> Iterator[Link]:
-    masks = list(neighbours)
-    left = (1 << len(masks)) - 1
-    while left:
-        v, missing = min(((v, _missing(masks, masks[v] & left)) for v in members(left)), key=_fewest)
-        yield from missing
-        masks = linked(masks, missing)
-        left &= ~(1 << v)
+def _completion(steps: list[Addition], inside: tuple[int, ...], apart: list[Link]) -> Completion:
+    """Return the steps with the vertices of the region as they are numbered in the graph."""
+    moved = tuple(
+        Addition(inside[x], inside[y], varset(inside[v] for v in members(separator)))
+        for x, y, separator in steps
+    )
+    filled = sorted((inside[x], inside[y]) for x, y, _ in steps if (x, y) not in apart)
+    return Completion(moved, tuple(filled))
 
 
-def _fewest(choice: tuple[int, list[Link]]) -> tuple[int, int]:
-    return len(choice[1]), choice[0]
+@dataclass(slots=True)
+class _Growing:
+    """A small graph to which links are added, and the steps that added them."""
 
+    masks: list[int]
+    components: list[int]
+    steps: list[Addition]
 
-def _missing(masks: Sequence[int], variables: int) -> list[Link]:
-    return [(u, v) for u, v in combinations(members(variables), 2) if not masks[u] >> v & 1]
+    def add(self, links: Iterable[Link]) -> list[Link]:
+        """Add what may be added alone, as long as there is something; return what is left."""
+        left = [link for link in links if not self._is_linked(link)]
+        while any(self._add(*link) for link in left):
+            left = [link for link in left if not self._is_linked(link)]
+        return left
 
+    def complete(self, links: Iterable[Link], n_levels: tuple[int, ...]) -> None:
+        """Add links with the cheapest fill-in where one must be."""
+        while left := self.add(links):
+            n_before = len(self.steps)
 
-def _dispensable(neighbours: Sequence[int], filled: list[Link]) -> Link | None:
-    """Return the last filled-in link without which the graph stays chordal."""
-    for link in reversed(filled):
-        if is_chordal(linked(neighbours, [other for other in filled if other != link])):
-            return link
-    return None
+            def cost(met: _Growing, start: int = n_before) -> tuple[int, int]:
+                steps = met.steps[start:]
+                return free_parameters(change(steps), n_levels), len(steps)
+
+            best = min(self.meetings(*left[0]), key=cost)
+            self.masks, self.components, self.steps = best.masks, best.components, best.steps
+
+    def meetings(self, x: int, y: int) -> list[_Growing]:
+        """Return the graphs in which x and y have met behind each of their minimal separators."""
+        graph = ChordalGraph(tuple(map(VarSet, self.masks)), tuple(map(VarSet, self.components)))
+        separators = Ways(graph).minimal(x, y)
+        return [self._met(x, y, separators, place) for place in range(len(separators))]
+
+    def _met(self, x: int, y: int, separators: list[VarSet], place: int) -> _Growing:
+        met = _Growing(list(self.masks), list(self.components), list(self.steps))
+        for end, way in ((x, separators[: place + 1]), (y, separators[: place - 1 if place else None : -1])):
+            for separator in way:
+                for v in members(separator & ~met.masks[end]):
+                    is_added = met._add(min(end, v), max(end, v))
+                    assert is_added, "the separator before parts the end from this one"
+        is_added = met._add(x, y)
+        assert is_added, "the separator where they meet parts them"
+        return met
+
+    def _is_linked(self, link: Link) -> bool:
+        return bool(self.masks[link[0]] >> link[1] & 1)
+
+    def _add(self, x: int, y: int) -> bool:
+        """Add one link if the graph stays chordal; return whether it did."""
+        separator = separator_of(self.masks, self.components, x, y)
+        if separator is None:
+            return False
+        self.masks[x] |= 1 << y
+        self.masks[y] |= 1 << x
+        joined = self.components[x] | self.components[y]
+        for v in members(joined):
+            self.components[v] = joined
+        self.steps.append(Addition(x, y, separator))
+        return True

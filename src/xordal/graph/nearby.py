@@ -14,7 +14,8 @@ Two facts let a search look only around what changed; both are tested by brute f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from math import comb
 
 from xordal.types import LinkSet, VarSet, members
@@ -69,12 +70,26 @@ def sets_around(neighbours: Sequence[int], anchors: int, size: int, n_missing: i
     >>> [members(found) for found in sets_around(path, 0b0001, size=3, n_missing=1)]
     [(0, 1, 2)]
     """
-    reach: dict[int, int] = {}
+    yield from _grown(neighbours, lambda v: within_two(neighbours, v), anchors, size, n_missing)
 
-    def near(v: int) -> int:
-        if v not in reach:
-            reach[v] = within_two(neighbours, v)
-        return reach[v]
+
+def linked_sets(neighbours: Sequence[int], anchors: int, size: int, n_missing: int) -> Iterator[VarSet]:
+    """Yield once each variable set that meets the anchors and that its own links hold together.
+
+    Examples
+    --------
+    >>> path = [0b0010, 0b0101, 0b1010, 0b0100]  # 0-1-2-3
+    >>> [members(found) for found in linked_sets(path, 0b0001, size=4, n_missing=3)]
+    [(0, 1, 2, 3)]
+    """
+    yield from _grown(neighbours, neighbours.__getitem__, anchors, size, n_missing)
+
+
+def _grown(
+    neighbours: Sequence[int], reach: Callable[[int], int], anchors: int, size: int, n_missing: int
+) -> Iterator[VarSet]:
+    """Yield the sets that grow from an anchor by vertices within reach of one another."""
+    near = cache(reach)
 
     def grow(chosen: int, n_chosen: int, missing: int, nearby: int, passed: int) -> Iterator[VarSet]:
         if n_chosen == size:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xordal.graph.chain import additions
+from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.signed_sets import change
-from xordal.types import LinkSet, SignedSets, VarSet, varset
+from xordal.graph.signed_sets import change, signed_sets
+from xordal.types import LinkSet, SignedSets, VarSet, members, varset
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Candidate:
     links: LinkSet
     change: SignedSets
     fill_in: LinkSet = ()
+    steps: tuple[Addition, ...] = ()
 
 
 def candidate(graph: ChordalGraph, variables: VarSet) -> Candidate | None:
@@ -45,6 +46,24 @@ def addition(graph: ChordalGraph, links: LinkSet, fill_in: LinkSet = ()) -> Cand
     if chain is None:
         return None
     return Candidate(varset(v for link in links for v in link), links, change(chain), fill_in)
+
+
+def within(graph: ChordalGraph, variables: VarSet) -> Candidate:
+    """Return the candidate that a variable set would be if there were nothing else in the graph.
+
+    Examples
+    --------
+    >>> path = ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)])
+    >>> alone = within(path, VarSet(0b1011))
+    >>> alone.links, alone.change == {0b1011: 1, 0b0011: -1, 0b1000: -1}
+    (((0, 3), (1, 3)), True)
+    """
+    chosen = members(variables)
+    terms: SignedSets = {variables: 1}
+    for places, sign in signed_sets(graph.induced(chosen)).items():
+        s = varset(chosen[place] for place in members(places))
+        terms[s] = terms.get(s, 0) - sign
+    return Candidate(variables, graph.missing_links(variables), {s: sign for s, sign in terms.items() if sign})
 
 
 def context(found: Candidate) -> VarSet:

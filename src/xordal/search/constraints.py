@@ -1,7 +1,7 @@
 """What a user knows beforehand: links that must or must not be there, cliques that must not grow too large.
 
 Constraints name columns; :func:`rules` turns them into the numbers the search speaks in. The search begins with
-the required links, completed by the one fill-in rule where they are not chordal, and then passes over every
+the required links, completed where they are not chordal, and then passes over every
 candidate that would add a forbidden link or build a clique larger than allowed.
 """
 
@@ -13,8 +13,8 @@ from math import inf
 
 from xordal.errors import SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph, linked
-from xordal.graph.fill_in import fill_in
 from xordal.graph.junction_tree import maximal_cliques
+from xordal.graph.min_fill import min_fill
 from xordal.search.limits import Limits
 from xordal.types import Link, LinkSet, SignedSets, VarSet, members
 
@@ -25,8 +25,8 @@ NamedLink = tuple[str, str]
 class Constraints:
     """Links that must or must not be in the network, as pairs of column names.
 
-    Required links that do not form a chordal graph are completed by the fill-in rule
-    (:mod:`xordal.graph.fill_in`); where that would need a forbidden link they are refused.
+    Required links that do not form a chordal graph are completed as a whole
+    (:mod:`xordal.graph.min_fill`); where that would need a forbidden link they are refused.
 
     Examples
     --------
@@ -70,6 +70,10 @@ class Rules:
         """Whether a variable set holds no forbidden pair."""
         return not self.forbidden or not any(variables & self.forbidden[v] for v in members(variables))
 
+    def may_add(self, links: LinkSet) -> bool:
+        """Whether no link is forbidden."""
+        return not self.forbidden or not any(self.forbidden[u] >> v & 1 for u, v in links)
+
     def may_change(self, change: SignedSets) -> bool:
         """Whether a change builds no clique that is too large."""
         return self.max_clique == inf or all(
@@ -91,7 +95,7 @@ def rules(names: Sequence[str], constraints: Constraints, limits: Limits) -> Rul
     """
     required, forbidden = (_numbered(names, links) for links in (constraints.required, constraints.forbidden))
     masks = linked([0] * len(names), required)
-    filled = fill_in(masks) if required else ()
+    filled = min_fill(masks) if required else ()
     for link in sorted({*required, *filled} & set(forbidden)):
         why = (
             "both required and forbidden" if link in required else "forbidden, but completes the required links"

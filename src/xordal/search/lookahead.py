@@ -8,7 +8,8 @@ Each pass must find the best of all legal sets of i links. They are, by how they
 What is scored and accepted waits in a heap by rank. At any time each legal candidate is in that heap with its
 present value, or was rejected with it, or waits in a stream whose bound is no lower than its rank, or cannot be
 accepted. So the first of the heap that is still legal and unchanged is the best of all, once no stream can hold
-a better one: the same answer as testing everything in each pass.
+a better one: the same answer as testing everything in each pass. Candidates with fill-in
+(:mod:`search.filling`) compete with them by rank.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from heapq import heappop, heappush
 from math import comb, inf
 
 from xordal.search.candidates import Candidate, candidate
+from xordal.search.filling import Fillings
 from xordal.search.parts import Bases, Catalogue, each_misses_one
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.streams import Stream, labels_of
@@ -41,7 +43,7 @@ class Lookahead:
     """
 
     def __init__(self, problem: Problem, catalogue: Catalogue, i: int) -> None:
-        self.candidates_scored = 0
+        self._n_scored = 0
         self._problem = problem
         self._catalogue = catalogue
         self._i = i
@@ -50,10 +52,16 @@ class Lookahead:
         self._free = [FreeSets(problem, m) for m in range(2, largest + 1) if comb(m, 2) == i]
         self._local = [Bases(catalogue, (size, i)) for size in range(2, largest + 1) if comb(size, 2) >= i]
         self._extended = [(n_more, Bases(catalogue, kind)) for n_more, kind in _extended_kinds(i, largest)]
+        self._fillings = Fillings(problem, i, largest) if problem.fill_in else None
         self._accepted: list[tuple[float, int, Judged]] = []
         self._streams: list[tuple[float, int, Stream]] = []
         self._n_pushed = 0  # breaks ties in the heaps, nothing else
         self._known: dict[VarSet, SignedSets] = {}
+
+    @property
+    def candidates_scored(self) -> int:
+        """How many exact gains were computed, equal ones once."""
+        return self._n_scored + (self._fillings.candidates_scored if self._fillings else 0)
 
     def best(self, on_block: Callable[[int], None] = lambda n_sets: None) -> Judged | None:
         """Return the best acceptable set of i links (function lookahead, lines 3-7).
@@ -61,13 +69,15 @@ class Lookahead:
         ``on_block`` is called with the number of variable sets looked at since its last call.
         """
         self._look_around(on_block)
+        filled = self._fillings.accepted(self._catalogue.graph, on_block) if self._fillings else []
+        best_filled = max((found.verdict.rank for found in filled), default=-inf)
         labels = labels_of(self._catalogue.graph.components)
         n_next = _FIRST_BLOCK
         while True:
-            at_least = self._tie_with_best()
+            at_least = self._tie_with_best(best_filled)
             waiting = self._next_stream(at_least, on_block)
             if waiting is None:
-                return self._first_of_tied(at_least)
+                return self._first_of_tied(at_least, filled)
             self._score(self._legal(waiting.take(n_next, at_least, labels)))
             self._wait(waiting)
             on_block(0)
@@ -115,22 +125,24 @@ class Lookahead:
         for start in range(0, len(new), _LARGEST_BLOCK):
             block = new[start : start + _LARGEST_BLOCK]
             self._known.update((found.variables, found.change) for found in block)
-            self.candidates_scored += len(block)
+            self._n_scored += len(block)
             for judged in judge(self._problem, block):
                 if judged.verdict.is_accepted:
                     self._n_pushed += 1
                     heappush(self._accepted, (-judged.verdict.rank, self._n_pushed, judged))
 
-    def _tie_with_best(self) -> float:
-        """Return the rank from which on an accepted candidate ties with the best; -inf if there is none."""
+    def _tie_with_best(self, best: float) -> float:
+        """Return the rank from which on an accepted candidate ties with the best; -inf if there is none.
+
+        ``best`` is the highest rank of those with fill-in.
+        """
         while self._accepted and not self._stands(self._accepted[0][2]):
             heappop(self._accepted)
-        if not self._accepted:
-            return -inf
-        best = self._accepted[0][2].verdict.rank
-        return best - self._problem.judge.tolerance(best)
+        if self._accepted:
+            best = max(best, self._accepted[0][2].verdict.rank)
+        return best if best == -inf else best - self._problem.judge.tolerance(best)
 
-    def _first_of_tied(self, at_least: float) -> Judged | None:
+    def _first_of_tied(self, at_least: float, filled: list[Judged]) -> Judged | None:
         """Return the first link set, in lexicographic order, that ties with the best rank."""
         tied = []
         while self._accepted and -self._accepted[0][0] >= at_least:
@@ -139,7 +151,8 @@ class Lookahead:
                 tied.append(entry)
         for entry in tied:
             heappush(self._accepted, entry)
-        return min((entry[2] for entry in tied), key=lambda found: found.evidence.links, default=None)
+        best = [entry[2] for entry in tied] + [found for found in filled if found.verdict.rank >= at_least]
+        return min(best, key=lambda found: found.evidence.links, default=None)
 
     def _stands(self, judged: Judged) -> bool:
         """Whether a candidate is still legal and its value what it was."""

@@ -95,7 +95,7 @@ class Bases:
 
     def __init__(self, catalogue: Catalogue, kind: Kind) -> None:
         self._catalogue = catalogue
-        self._patterns = list(_patterns(kind))
+        self._patterns = list(patterns(kind))
         self._seen = {kind: 0 for pattern in self._patterns for kind in pattern}
 
     def fresh(self, on_block: Callable[[int], None]) -> list[Candidate]:
@@ -142,7 +142,7 @@ class Bases:
         return found
 
 
-def _patterns(kind: Kind) -> Iterator[tuple[Kind, ...]]:
+def patterns(kind: Kind) -> Iterator[tuple[Kind, ...]]:
     """Yield the kinds that parts of two or more variables can have when their union is of this kind."""
     size, n_missing = kind
     for n_parts in range(1, size // 2 + 1):

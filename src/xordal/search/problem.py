@@ -34,6 +34,8 @@ class Problem:
         Largest variable set that a pass may complete; None leaves the paper's bound.
     rules
         What is required, forbidden and limited.
+    fill_in
+        Whether sets that break chordality are candidates together with their fill-in.
     """
 
     oracle: EntropyOracle
@@ -43,6 +45,7 @@ class Problem:
     n_rows: int | None
     max_variables: int | None = None
     rules: Rules = FREE
+    fill_in: bool = False
     _bars: dict[Shape, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def least_gain(self, shape: Shape) -> float:
@@ -77,6 +80,7 @@ def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
             free_parameters(found.change, problem.n_levels),
             problem.n_rows,
             found.fill_in,
+            found.steps,
         )
         for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True)
     ]

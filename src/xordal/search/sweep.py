@@ -90,10 +90,10 @@ class FreeSets:
         return [every[kept]], [upper[kept]]
 
     def _bar(self) -> Bar:
-        return _bar(self._problem, _free_shape, 0.0)
+        return bar(self._problem, free_shape, 0.0)
 
     def _upper(self, block: ScanBlock) -> NDArray[np.float64]:
-        return _highest(self._problem, block, _free_shape, 0.0)
+        return _highest(self._problem, block, free_shape, 0.0)
 
 
 def extensions(
@@ -116,7 +116,7 @@ def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate],
     upper = np.full(total.shape, -inf)
     outside = _outside(graph, bases)
     levels = np.array(problem.n_levels)
-    shapes = [_Grown.of(base, problem.n_levels) for base in bases]
+    shapes = [Grown.of(base, problem.n_levels) for base in bases]
     for shape in set(shapes):
         rows = np.flatnonzero([here == shape for here in shapes])
         for r in set(problem.n_levels):
@@ -133,9 +133,9 @@ def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate],
 
 def _several(problem: Problem, base: Candidate, n_more: int, on_block: OnBlock) -> Stream:
     (own,) = gains([base.change], problem.oracle)
-    shape_of = _Grown.of(base, problem.n_levels).with_levels
+    shape_of = Grown.of(base, problem.n_levels).with_levels
     sets, uppers = [np.empty((0, n_more), np.int32)], [np.empty(0)]
-    for block in problem.scanner.scan(n_more, _bar(problem, shape_of, own), base=base.variables):
+    for block in problem.scanner.scan(n_more, bar(problem, shape_of, own), base=base.variables):
         sets.append(block.sets)
         uppers.append(_highest(problem, block, shape_of, own))
         on_block(block.n_scanned)
@@ -144,9 +144,16 @@ def _several(problem: Problem, base: Candidate, n_more: int, on_block: OnBlock) 
     return Stream(every[may], upper[may], [base.variables], np.zeros(int(may.sum()), np.int64))
 
 
-def _bar(problem: Problem, shape_of: ShapeOf, own: float) -> Bar:
+def bar(problem: Problem, shape_of: ShapeOf, own: float) -> Bar:
     """Return what variables of some numbers of levels must share, when their base gains so much already."""
     return cache(lambda levels: problem.least_gain(shape_of(levels)) - own)
+
+
+def least(problem: Problem, shape_of: ShapeOf, levels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return for each row of numbers of levels, in increasing order, the gain that such a set must have."""
+    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
+    bars = np.array([problem.least_gain(shape_of(tuple(here))) for here in kinds.tolist()])
+    return np.asarray(bars[kind.reshape(-1)])
 
 
 def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) -> NDArray[np.float64]:
@@ -162,7 +169,7 @@ def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Grown:
+class Grown:
     """What decides the shape of a base's extensions."""
 
     size: int
@@ -172,7 +179,8 @@ class _Grown:
     cells: int
 
     @classmethod
-    def of(cls, base: Candidate, n_levels: tuple[int, ...]) -> _Grown:
+    def of(cls, base: Candidate, n_levels: tuple[int, ...]) -> Grown:
+        """Return what decides it for a base."""
         return cls(
             base.variables.bit_count(),
             len(base.links),
@@ -192,7 +200,8 @@ class _Grown:
         )
 
 
-def _free_shape(levels: tuple[int, ...]) -> Shape:
+def free_shape(levels: tuple[int, ...]) -> Shape:
+    """Return the shape of a free set whose variables have these numbers of levels."""
     return Shape(len(levels), comb(len(levels), 2), 0, _dof_of_sharing(levels))
 
 

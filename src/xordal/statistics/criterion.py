@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from xordal.counting.oracle import ROUNDING, CellCounter
 from xordal.errors import SettingsError
+from xordal.graph.chain import Addition
 from xordal.types import LinkSet, SignedSets, VarSet
 
 
@@ -42,6 +43,8 @@ class Evidence:
         Number of rows behind the gain; None for an exact joint.
     fill_in
         Those of the links that only keep the graph chordal.
+    steps
+        The additions one at a time, where the change itself does not tell them: with fill-in.
     """
 
     variables: VarSet
@@ -51,6 +54,7 @@ class Evidence:
     dof: int
     n_rows: int | None
     fill_in: LinkSet = ()
+    steps: tuple[Addition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

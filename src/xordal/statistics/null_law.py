@@ -75,6 +75,8 @@ class NullLaw:
 
     def _chain(self, found: Evidence) -> tuple[Addition, ...]:
         """Return the steps of a candidate, rebuilt from its change: where its links lie, all else is linked."""
+        if found.steps:
+            return found.steps
         variables = _union(found.change)
         if len(found.links) == 1:
             (x, y) = found.links[0]

@@ -1,0 +1,61 @@
+"""What lies between two vertices of a chordal graph: the separators on the way from one to the other.
+
+The cliques that hold x and those that hold y are subtrees of the junction tree, and every minimal separator of
+x and y is a separator on the path between the two (Blair & Peyton 1993). Of the separators on that path, the
+minimal ones are those that hold no other.
+"""
+
+from __future__ import annotations
+
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.junction_tree import junction_tree
+from xordal.types import VarSet, members
+
+
+class Ways:
+    """The ways between the vertices of one graph."""
+
+    def __init__(self, graph: ChordalGraph) -> None:
+        tree = junction_tree(graph)
+        self._cliques, self._separators, self._parents = tree.cliques, tree.separators, tree.parents
+        self._top: dict[int, int] = {}  # the clique nearest to the root of those that hold a vertex
+        for place in range(len(tree.cliques) - 1, -1, -1):
+            for v in members(tree.cliques[place] & ~tree.separators[place]):
+                self._top[v] = place
+
+    def separators(self, x: int, y: int) -> list[VarSet]:
+        """Return the separators on the way from x to y, two vertices of one component that are not linked.
+
+        Examples
+        --------
+        >>> path = ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)])
+        >>> [members(s) for s in Ways(path).separators(3, 0)]
+        [(2,), (1,)]
+        """
+        cliques, separators, parents = self._cliques, self._separators, self._parents
+        at_x, at_y = self._top[x], self._top[y]
+        from_x: list[VarSet] = []
+        from_y: list[VarSet] = []
+        # A parent comes before its children, so the later of the two cliques is never above the other.
+        while at_x != at_y and not cliques[at_x] >> y & 1 and not cliques[at_y] >> x & 1:
+            later, way = (at_x, from_x) if at_x > at_y else (at_y, from_y)
+            above = parents[later]
+            assert above is not None, "x and y are in one component"
+            way.append(separators[later])
+            if later == at_x:
+                at_x = above
+            else:
+                at_y = above
+        return from_x + from_y[::-1]
+
+    def minimal(self, x: int, y: int) -> list[VarSet]:
+        """Return the minimal separators of x and y, on the way from x to y.
+
+        Examples
+        --------
+        >>> fan = ChordalGraph.empty(4).add([(0, 1), (1, 2), (1, 3), (2, 3)])
+        >>> [members(s) for s in Ways(fan).minimal(0, 3)]
+        [(1,)]
+        """
+        found = list(dict.fromkeys(self.separators(x, y)))
+        return [s for s in found if not any(other != s and not other & ~s for other in found)]

@@ -1,0 +1,221 @@
+"""Where sets that may need fill-in come from.
+
+The links within a variable set part it into pieces, no two of them linked. A set all of whose pieces are single
+variables (:class:`Apart`) is found by the scan of all sets of its size. Pieces of two or more variables are few
+and are found by looking around links; single variables are added to them by counting (:class:`Extended`). Both
+leave out only sets that cannot be admitted: what a set gains on its own is at least what any two of its
+variables share given the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.nearby import linked_sets
+from xordal.search.candidates import Candidate, within
+from xordal.search.gain import gains
+from xordal.search.parts import Kind, patterns
+from xordal.search.problem import Problem
+from xordal.search.streams import are_apart, labels_of
+from xordal.search.sweep import Grown, OnBlock, bar, free_shape, least
+from xordal.types import VarSet, members, varset
+
+_BLOCK = 1000  # variable sets looked at between two words of progress
+
+
+class Apart:
+    """The sets of one size without a link that may be admitted and do not lie in different components."""
+
+    def __init__(self, problem: Problem, order: int) -> None:
+        self._problem = problem
+        self._order = order
+        self._waiting: NDArray[np.int32] | None = None
+
+    def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
+        """Yield those that have come up since the last call."""
+        if not _has_ways(graph):
+            return
+        if self._waiting is None:
+            self._waiting = self._scan(on_block)
+        if not len(self._waiting):
+            return
+        labels, adjacent = labels_of(graph.components)[self._waiting], _matrix(graph)
+        is_linked = np.zeros(len(self._waiting), dtype=np.bool_)
+        for place in range(self._order):
+            for other in range(place):
+                is_linked |= adjacent[self._waiting[:, place], self._waiting[:, other]]
+        is_free = are_apart(labels)
+        found = self._waiting[~is_linked & ~is_free]
+        self._waiting = self._waiting[~is_linked & is_free]
+        for chosen in found.tolist():
+            yield varset(chosen)
+
+    def _scan(self, on_block: OnBlock) -> NDArray[np.int32]:
+        problem, order = self._problem, self._order
+        pairs = self._shared_by_pairs() if order == 3 else None
+        kept = [np.empty((0, order), np.int32)]
+        for block in problem.scans.blocks(order, bar(problem, free_shape, 0.0)):
+            sets = block.sets
+            if pairs is not None:
+                sets = sets[self._may_interact(sets, block.shared, pairs)]
+            kept.append(sets)
+            on_block(0)
+        return np.concatenate(kept)
+
+    def _shared_by_pairs(self) -> NDArray[np.float64]:
+        return self._problem.scanner.extensions([VarSet(1 << v) for v in range(len(self._problem.n_levels))])
+
+    def _may_interact(
+        self, sets: NDArray[np.int32], shared: NDArray[np.float64], pairs: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Return which triples may share enough, any two given the third: T(xyz) - I(x; z) - I(y; z)."""
+        x, y, z = sets.T
+        two = pairs[x, y], pairs[x, z], pairs[y, z]
+        most = shared - np.sum(two, axis=0) + np.min(two, axis=0) + 3 * self._problem.scanner.error
+        levels = np.sort(np.array(self._problem.n_levels)[sets], axis=1)
+        return np.asarray(most >= least(self._problem, free_shape, levels))
+
+
+class Extended:
+    """The sets of one kind of linked pieces and some single variables that may be admitted.
+
+    Parameters
+    ----------
+    problem
+        Who counts and who decides.
+    kind
+        Size and missing links of what the pieces of two or more variables make up together.
+    n_more
+        Number of single variables.
+    """
+
+    def __init__(self, problem: Problem, kind: Kind, n_more: int) -> None:
+        self._problem = problem
+        self._bases = _Bases(kind)
+        self._n_more = n_more
+
+    def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
+        """Yield those that have come up since the last call."""
+        if not _has_ways(graph):
+            return
+        bases = [within(graph, base) for base in self._bases.fresh(graph, on_block)]
+        if not bases or self._n_more == 0:
+            yield from (base.variables for base in bases)
+        elif self._n_more == 1:
+            yield from self._with_one(graph, bases, on_block)
+        else:
+            for base in bases:
+                yield from self._with_several(base, on_block)
+
+    def _with_one(self, graph: ChordalGraph, bases: list[Candidate], on_block: OnBlock) -> Iterator[VarSet]:
+        problem = self._problem
+        own = gains([base.change for base in bases], problem.oracle)
+        levels = np.array(problem.n_levels)
+        for base, gain, shared in zip(bases, own, _rows(problem, bases), strict=True):
+            on_block(len(shared))
+            grown = Grown.of(base, problem.n_levels)
+            bars = {r: problem.least_gain(grown.with_levels((r,))) for r in set(problem.n_levels)}
+            enough = gain + shared + problem.scanner.error >= np.vectorize(bars.__getitem__, otypes=[float])(
+                levels
+            )
+            around = _around(graph, base.variables)
+            for v in np.flatnonzero(enough).tolist():
+                if not around >> v & 1:
+                    yield VarSet(base.variables | 1 << v)
+
+    def _with_several(self, base: Candidate, on_block: OnBlock) -> Iterator[VarSet]:
+        problem = self._problem
+        (own,) = gains([base.change], problem.oracle)
+        needed = bar(problem, Grown.of(base, problem.n_levels).with_levels, own)
+        for block in problem.scanner.scan(self._n_more, needed, base=base.variables):
+            on_block(block.n_scanned)
+            for chosen in block.sets.tolist():
+                yield VarSet(base.variables | varset(chosen))
+
+
+class _Bases:
+    """What linked pieces of two or more variables make up together, of one kind, as it comes up."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._patterns = [pattern for pattern in patterns(kind) if all(map(_may_hang_together, pattern))]
+        self._pieces: dict[Kind, set[VarSet]] = {one: set() for pattern in self._patterns for one in pattern}
+        self._neighbours: tuple[VarSet, ...] = ()
+
+    def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> list[VarSet]:
+        """Return those that were not there at the last call; tell how many sets are looked at."""
+        before = self._neighbours or (0,) * graph.n_vertices
+        ends = varset(v for v in range(graph.n_vertices) if before[v] != graph.neighbours[v])
+        self._neighbours = graph.neighbours
+        new = {kind: self._look(graph, ends, kind, on_block) for kind in self._pieces}
+        return sorted({base for pattern in self._patterns for base in self._unions(pattern, new, graph)})
+
+    def _look(self, graph: ChordalGraph, ends: VarSet, kind: Kind, on_block: OnBlock) -> set[VarSet]:
+        """Return the pieces of a kind that new links with these ends have brought up."""
+        found: set[VarSet] = set()
+        for n_looked, piece in enumerate(linked_sets(graph.neighbours, ends, *kind), start=1):
+            found.add(piece)
+            if n_looked % _BLOCK == 0:
+                on_block(_BLOCK)
+        known = self._pieces[kind]
+        self._pieces[kind] = {piece for piece in known if not piece & ends} | found
+        return found - known
+
+    def _unions(
+        self, pattern: tuple[Kind, ...], new: dict[Kind, set[VarSet]], graph: ChordalGraph
+    ) -> Iterator[VarSet]:
+        """Yield the unions of pieces with no link between them, at least one of them new."""
+
+        def choose(place: int, chosen: int, near: int, has_new: bool) -> Iterator[VarSet]:
+            if place == len(pattern):
+                yield VarSet(chosen)
+                return
+            kind = pattern[place]
+            is_last = place == len(pattern) - 1
+            for piece in new[kind] if is_last and not has_new else self._pieces[kind]:
+                if not piece & near:
+                    around = near | _around(graph, piece)
+                    yield from choose(place + 1, chosen | piece, around, has_new or piece in new[kind])
+
+        if any(new[kind] for kind in pattern):
+            yield from choose(0, 0, 0, has_new=False)
+
+
+def _may_hang_together(kind: Kind) -> bool:
+    """Whether links enough are left to hold a piece of this kind together."""
+    size, n_missing = kind
+    return comb(size, 2) - n_missing >= size - 1
+
+
+def _has_ways(graph: ChordalGraph) -> bool:
+    """Whether two variables of one component are not linked."""
+    return any(
+        mask | 1 << v != component
+        for v, (mask, component) in enumerate(zip(graph.neighbours, graph.components, strict=True))
+    )
+
+
+def _around(graph: ChordalGraph, piece: VarSet) -> int:
+    """Return a piece and its neighbours."""
+    found = int(piece)
+    for v in members(piece):
+        found |= graph.neighbours[v]
+    return found
+
+
+def _matrix(graph: ChordalGraph) -> NDArray[np.bool_]:
+    """Return which variables are linked, shape (variables, variables)."""
+    n = graph.n_vertices
+    rows = b"".join(mask.to_bytes((n + 7) // 8, "little") for mask in graph.neighbours)
+    bits = np.unpackbits(np.frombuffer(rows, dtype=np.uint8).reshape(n, -1), axis=1, bitorder="little")
+    return np.asarray(bits[:, :n], dtype=np.bool_)
+
+
+def _rows(problem: Problem, bases: list[Candidate]) -> Iterable[NDArray[np.float64]]:
+    """Yield for each base what it shares with each variable, some bases at a time."""
+    for start in range(0, len(bases), _BLOCK):
+        yield from problem.scanner.extensions([base.variables for base in bases[start : start + _BLOCK]])

@@ -184,8 +184,7 @@ def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, li
     """Return how many candidates of one pass need fill-in, and those of them that are accepted."""
     sets = list(variable_sets(graph, i, problem.max_variables))
     able = [s for s, may in zip(sets, admitted(problem, graph, sets), strict=True) if may]
-    ways = Ways(graph)
-    found = [one for variables in able for one in filled(problem, graph, ways, variables)]
+    found = [one for some in filled(problem, graph, Ways(graph), able) for one in some]
     return len(found), [judged for judged in accepted(problem, found) if judged is not None]
 
 

@@ -178,9 +178,7 @@ def compare_with_plain(
         prune=prune,
         fill_in=fill_in,
     )
-    plain = plain_search(
-        table, schedule, criterion, max_variables=max_variables, prune=prune, fill_in=fill_in
-    )
+    plain = plain_search(table, schedule, criterion, max_variables=max_variables, prune=prune, fill_in=fill_in)
     assert fast.trace == plain.trace
     assert fast.run.graphs_tested == plain.graphs_tested
     assert fast.run.candidates_scored <= plain.candidates_scored

@@ -13,64 +13,80 @@ Admitted sets are found where plain candidates are: in the scans of all sets of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, inf
 
 import numpy as np
 
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.fill_in import Completion, completions, region, touched
+from xordal.graph.fill_in import completions, region, touched
 from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidates import Candidate, within
 from xordal.search.gain import gains
 from xordal.search.pieces import Apart, Extended
-from xordal.search.problem import Judged, Problem, judge
+from xordal.search.problem import Judged, Problem, evidence
 from xordal.search.sweep import OnBlock
-from xordal.statistics.criterion import Shape
+from xordal.statistics.criterion import Evidence, Shape, shape_of
 from xordal.types import LinkSet, SignedSets, VarSet, members, varset
 
 _BLOCK = 1000  # sets looked at between two words of progress
+_FIRST_BLOCK = 16  # candidates judged in one go
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A candidate with fill-in: its own links where they come in, and all links."""
+    """What speaks for a candidate with fill-in: its own links where they come in, and all links."""
 
-    own: Candidate
-    whole: Candidate
+    own: Evidence
+    whole: Evidence
 
 
-def filled(problem: Problem, graph: ChordalGraph, ways: Ways, variables: VarSet) -> list[Filled]:
-    """Return the candidates that complete a variable set with fill-in; none if it needs none, or may not be."""
+def filled(
+    problem: Problem, graph: ChordalGraph, ways: Ways, sets: Sequence[VarSet]
+) -> list[tuple[Filled, ...]]:
+    """Return the candidates that complete each set with fill-in; none if it needs none, or may not be."""
+    found = [[*_candidates(problem, graph, ways, variables)] for variables in sets]
+    own = evidence(problem, [one for some in found for one, _ in some])
+    whole = evidence(problem, [one for some in found for _, one in some])
+    pairs = map(Filled, own, whole)
+    return [tuple(next(pairs) for _ in some) for some in found]
+
+
+def _candidates(
+    problem: Problem, graph: ChordalGraph, ways: Ways, variables: VarSet
+) -> Iterator[tuple[Candidate, Candidate]]:
     rules = problem.rules
     if not rules.may_complete(variables):
-        return []
+        return
     missing = graph.missing_links(variables)
-    found = [
-        _filled(variables, missing, done) for done in completions(graph, ways, variables, problem.n_levels)
-    ]
-    return [
-        one
-        for one in found
-        if one.whole.fill_in and rules.may_add(one.whole.links) and rules.may_change(one.whole.change)
-    ]
+    for done in completions(graph, ways, variables, problem.n_levels):
+        links = tuple(sorted((step.x, step.y) for step in done.steps))
+        whole = Candidate(_ends(links), links, change(done.steps), done.fill_in, done.steps)
+        if done.fill_in and rules.may_add(links) and rules.may_change(whole.change):
+            yield Candidate(variables, missing, change(done.own), steps=done.own), whole
 
 
-def _filled(variables: VarSet, missing: LinkSet, done: Completion) -> Filled:
-    links = tuple(sorted((step.x, step.y) for step in done.steps))
-    ends = varset(v for link in links for v in link)
-    whole = Candidate(ends, links, change(done.steps), done.fill_in, done.steps)
-    return Filled(Candidate(variables, missing, change(done.own), steps=done.own), whole)
+def _ends(links: LinkSet) -> VarSet:
+    return varset(v for link in links for v in link)
 
 
 def accepted(problem: Problem, candidates: Sequence[Filled]) -> list[Judged | None]:
-    """Return the verdicts on whole candidates, None for those that are not accepted: own links, then all."""
-    own = judge(problem, [found.own for found in candidates])
-    able = [place for place, found in enumerate(own) if found.verdict.is_accepted]
-    whole = judge(problem, [candidates[place].whole for place in able])
-    passed = {place: found for place, found in zip(able, whole, strict=True) if found.verdict.is_accepted}
+    """Return the verdicts on whole candidates, None for those that are not accepted: own links, then all.
+
+    A candidate ranks by what its own links say, or by the whole where that says less: however much is filled
+    in, what calls for it are its own links.
+    """
+    judged = problem.judge.judge
+    own = judged([found.own for found in candidates])
+    able = [place for place, verdict in enumerate(own) if verdict.is_accepted]
+    whole = judged([candidates[place].whole for place in able])
+    passed = {
+        place: Judged(candidates[place].whole, replace(verdict, rank=min(own[place].rank, verdict.rank)))
+        for place, verdict in zip(able, whole, strict=True)
+        if verdict.is_accepted
+    }
     return [passed.get(place) for place in range(len(candidates))]
 
 
@@ -101,13 +117,23 @@ def _shape(alone: Candidate, n_levels: tuple[int, ...]) -> Shape:
     return Shape(alone.variables.bit_count(), len(alone.links), 0, free_parameters(alone.change, n_levels))
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """A candidate, the highest rank it can have, and once it is judged whether and how it is accepted."""
+
+    upper: float
+    filled: Filled
+    is_judged: bool = False
+    accepted: Judged | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """What was found of an admitted set: where its completion takes place, and what of it is accepted."""
+    """What was found of an admitted set: where its completion takes place, and its candidates."""
 
     region: VarSet
     n_components: int
-    accepted: tuple[Judged, ...]
+    candidates: tuple[_Waiting, ...]
 
 
 class Fillings:
@@ -133,14 +159,32 @@ class Fillings:
         self._looked: dict[VarSet, _Looked | None] = {}  # of each admitted set; None: to be looked at
         self._graph: ChordalGraph | None = None
 
-    def accepted(self, graph: ChordalGraph, on_block: OnBlock) -> list[Judged]:
-        """Return all candidates that are accepted in the graph."""
+    def accepted(self, graph: ChordalGraph, best: float, on_block: OnBlock) -> list[Judged]:
+        """Return the accepted candidates that tie with the best of all; ``best`` is the highest rank of others.
+
+        Judging can be far more work than scoring, so those that can rank highest are judged first.
+        """
         if graph != self._graph:
             self._admit(graph, on_block)
             self._note_changes(graph)
             self._look(graph, on_block)
             self._graph = graph
-        return [found for looked in self._looked.values() if looked for found in looked.accepted]
+        every = [one for looked in self._looked.values() if looked for one in looked.candidates]
+        best = max([best, *(one.accepted.verdict.rank for one in every if one.accepted)])
+        waiting = sorted((one for one in every if not one.is_judged), key=lambda one: -one.upper)
+        n_next, at = _FIRST_BLOCK, 0
+        while at < len(waiting) and waiting[at].upper >= self._tie(best):
+            block = waiting[at : at + n_next]
+            for one, judged in zip(block, accepted(self._problem, [w.filled for w in block]), strict=True):
+                one.is_judged, one.accepted = True, judged
+                best = max(best, judged.verdict.rank) if judged else best
+            at, n_next = at + n_next, min(4 * n_next, _BLOCK)
+            on_block(0)
+        tie = self._tie(best)
+        return [one.accepted for one in every if one.accepted and one.accepted.verdict.rank >= tie]
+
+    def _tie(self, best: float) -> float:
+        return best if best == -inf else best - self._problem.judge.tolerance(best)
 
     def _admit(self, graph: ChordalGraph, on_block: OnBlock) -> None:
         """Ask the sets that have come up whether their variables speak for them."""
@@ -175,14 +219,18 @@ class Fillings:
         """Complete and judge the admitted sets of which that is not known."""
         ways = Ways(graph)
         for block in _blocks(s for s, looked in self._looked.items() if looked is None):
-            found = [filled(self._problem, graph, ways, s) for s in block]
-            verdicts = iter(accepted(self._problem, [one for some in found for one in some]))
-            for variables, some in zip(block, found, strict=True):
-                self.candidates_scored += len(some)
-                passed = tuple(verdict for _ in some if (verdict := next(verdicts)) is not None)
+            for variables, found in zip(block, filled(self._problem, graph, ways, block), strict=True):
+                self.candidates_scored += len(found)
+                uppers = [(one, self._upper(one)) for one in found]
+                waiting = tuple(_Waiting(upper, one) for one, upper in uppers if upper > -inf)
                 n_components = _n_components(graph, variables)
-                self._looked[variables] = _Looked(region(graph, ways, variables), n_components, passed)
+                self._looked[variables] = _Looked(region(graph, ways, variables), n_components, waiting)
             on_block(0)
+
+    def _upper(self, found: Filled) -> float:
+        """Return the highest rank that a candidate can have; -inf if it cannot be accepted."""
+        ceiling = self._problem.judge.ceiling
+        return min(float(ceiling(shape_of(e), np.array([e.gain]))[0]) for e in (found.own, found.whole))
 
 
 def _kinds(i: int, largest: int) -> Iterator[tuple[int, tuple[int, int]]]:

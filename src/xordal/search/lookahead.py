@@ -69,15 +69,13 @@ class Lookahead:
         ``on_block`` is called with the number of variable sets looked at since its last call.
         """
         self._look_around(on_block)
-        filled = self._fillings.accepted(self._catalogue.graph, on_block) if self._fillings else []
-        best_filled = max((found.verdict.rank for found in filled), default=-inf)
         labels = labels_of(self._catalogue.graph.components)
         n_next = _FIRST_BLOCK
         while True:
-            at_least = self._tie_with_best(best_filled)
+            at_least = self._tie_with(self._best_rank())
             waiting = self._next_stream(at_least, on_block)
             if waiting is None:
-                return self._first_of_tied(at_least, filled)
+                return self._first_of_tied(on_block)
             self._score(self._legal(waiting.take(n_next, at_least, labels)))
             self._wait(waiting)
             on_block(0)
@@ -131,19 +129,21 @@ class Lookahead:
                     self._n_pushed += 1
                     heappush(self._accepted, (-judged.verdict.rank, self._n_pushed, judged))
 
-    def _tie_with_best(self, best: float) -> float:
-        """Return the rank from which on an accepted candidate ties with the best; -inf if there is none.
-
-        ``best`` is the highest rank of those with fill-in.
-        """
+    def _best_rank(self) -> float:
+        """Return the highest rank of what is accepted and stands; -inf if there is nothing."""
         while self._accepted and not self._stands(self._accepted[0][2]):
             heappop(self._accepted)
-        if self._accepted:
-            best = max(best, self._accepted[0][2].verdict.rank)
+        return -self._accepted[0][0] if self._accepted else -inf
+
+    def _tie_with(self, best: float) -> float:
+        """Return the rank from which on a candidate ties with the best."""
         return best if best == -inf else best - self._problem.judge.tolerance(best)
 
-    def _first_of_tied(self, at_least: float, filled: list[Judged]) -> Judged | None:
+    def _first_of_tied(self, on_block: Callable[[int], None]) -> Judged | None:
         """Return the first link set, in lexicographic order, that ties with the best rank."""
+        best = self._best_rank()
+        filled = self._fillings.accepted(self._catalogue.graph, best, on_block) if self._fillings else []
+        at_least = self._tie_with(max([best, *(found.verdict.rank for found in filled)]))
         tied = []
         while self._accepted and -self._accepted[0][0] >= at_least:
             entry = heappop(self._accepted)
@@ -151,8 +151,8 @@ class Lookahead:
                 tied.append(entry)
         for entry in tied:
             heappush(self._accepted, entry)
-        best = [entry[2] for entry in tied] + [found for found in filled if found.verdict.rank >= at_least]
-        return min(best, key=lambda found: found.evidence.links, default=None)
+        best_of_all = [*filled, *(entry[2] for entry in tied)]
+        return min(best_of_all, key=lambda found: found.evidence.links, default=None)
 
     def _stands(self, judged: Judged) -> bool:
         """Whether a candidate is still legal and its value what it was."""

@@ -68,10 +68,10 @@ class Judged:
     verdict: Verdict
 
 
-def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
-    """Return the candidates with evidence and verdict, from one oracle call."""
+def evidence(problem: Problem, candidates: Sequence[Candidate]) -> list[Evidence]:
+    """Return what the data say about the candidates, from one oracle call."""
     changes = [found.change for found in candidates]
-    batch = [
+    return [
         Evidence(
             found.variables,
             found.links,
@@ -84,4 +84,9 @@ def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
         )
         for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True)
     ]
+
+
+def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
+    """Return the candidates with evidence and verdict."""
+    batch = evidence(problem, candidates)
     return [Judged(*pair) for pair in zip(batch, problem.judge.judge(batch), strict=True)]

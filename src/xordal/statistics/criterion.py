@@ -88,6 +88,15 @@ class Shape:
     dof: int
 
 
+def shape_of(found: Evidence) -> Shape:
+    """Return what is known of a candidate without its counts."""
+    everything = 0
+    for s in found.change:
+        everything |= s
+    context = VarSet(everything & ~found.variables)
+    return Shape(found.variables.bit_count(), len(found.links), context.bit_count(), found.dof)
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """What a criterion may know of the data and of how far the search will look.

@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
 from xordal.statistics.chi_squared import log_tail, quantile
-from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
+from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict, shape_of
 from xordal.statistics.null_law import NullLaw, log_p_value
 from xordal.statistics.weights import Weights
-from xordal.types import VarSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +154,6 @@ def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, i
     """
     log_weight = Weights(n_variables, *bounds).log_weight(size, size * (size - 1) // 2, 0)
     return float(quantile(log(alpha) + log_weight, 2**size - 1 - size)) / (2 * n_rows)
-
-
-def shape_of(found: Evidence) -> Shape:
-    """Return what is known of a candidate without its counts."""
-    everything = 0
-    for s in found.change:
-        everything |= s
-    context = VarSet(everything & ~found.variables)
-    return Shape(found.variables.bit_count(), len(found.links), context.bit_count(), found.dof)
 
 
 def _nominal_dof(shape: Shape) -> int:

@@ -19,9 +19,8 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.pi.zoo import music_box, table_1
 from xordal.statistics.chi_squared import log_tail
-from xordal.statistics.criterion import Criterion, EntropyDecrement, Evidence, Sample
+from xordal.statistics.criterion import Criterion, EntropyDecrement, Evidence, Sample, shape_of
 from xordal.statistics.null_law import NullLaw
-from xordal.statistics.significance import shape_of
 from xordal.types import varset
 
 

@@ -56,6 +56,14 @@ def learn(  # noqa: PLR0913 - one parameter per option
             "backtracking; single: single links only, as common learners do.",
         ),
     ] = None,
+    fill_in: Annotated[
+        bool | None,
+        typer.Option(
+            "--fill-in/--no-fill-in",
+            help="Try sets whose links would break chordality too, together with the links that mend it.",
+            show_default="unless --delta-h or --schedule is given",
+        ),
+    ] = None,
     prune: Annotated[
         bool | None,
         typer.Option(
@@ -156,6 +164,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
         "max_variables": max_variables,
         "criterion": criterion,
         "schedule": None if schedule is None else schedule.value,
+        "fill_in": fill_in,
         "prune": prune,
         "engine": engine.value,
     }

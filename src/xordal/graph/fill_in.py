@@ -2,13 +2,16 @@
 
 The links of the set are added one at a time, those within components first: always the first, in lexicographic
 order, that may be added alone. Where none may, the first link xy that is left is added together with a
-*fill-in*: x and y meet behind one of their minimal separators. Each is linked to all minimal separators on
-its way there, and then they are linked to one another. So there are as many fill-ins as minimal separators,
-and each is minimal: without any one of its links the graph is not chordal.
+*fill-in*. Between x and y lie their minimal separators, one after the other, and there is a fill-in for
+
+* each separator: x and y *meet* behind it, each of them linked to all separators on its way there;
+* each variable that is a separator by itself: it becomes a *hub*, linked to all separators and to x and y.
+
+Each is minimal: without any one of its links the graph is not chordal.
 
 The first time that happens all of them are returned, for the criterion to choose from; where more links of
 the set are stuck, each later one takes the fill-in of the fewest free parameters, then of the fewest links,
-then the one that is nearest to its lower end.
+then the first in the order above.
 
 All of that happens on the ways between the variables of the set (:mod:`xordal.graph.separators`): a shortest
 path between two vertices of these ways never leaves them. So a change of the graph matters to a set only if
@@ -85,7 +88,7 @@ def completions(
     stuck = start.add(within)
     levels = tuple(n_levels[v] for v in inside)
     done = []
-    for growing in start.meetings(*stuck[0]) if stuck else [start]:
+    for growing in start.fill_ins(*stuck[0]) if stuck else [start]:
         growing.complete(stuck, levels)
         growing.complete(apart, levels)
         done.append(_completion(growing.steps, inside, apart))
@@ -122,29 +125,44 @@ class _Growing:
         while left := self.add(links):
             n_before = len(self.steps)
 
-            def cost(met: _Growing, start: int = n_before) -> tuple[int, int]:
-                steps = met.steps[start:]
+            def cost(filled: _Growing, start: int = n_before) -> tuple[int, int]:
+                steps = filled.steps[start:]
                 return free_parameters(change(steps), n_levels), len(steps)
 
-            best = min(self.meetings(*left[0]), key=cost)
+            best = min(self.fill_ins(*left[0]), key=cost)
             self.masks, self.components, self.steps = best.masks, best.components, best.steps
 
-    def meetings(self, x: int, y: int) -> list[_Growing]:
-        """Return the graphs in which x and y have met behind each of their minimal separators."""
+    def fill_ins(self, x: int, y: int) -> list[_Growing]:
+        """Return the graphs with x and y linked and filled in, those that are equal once."""
         graph = ChordalGraph(tuple(map(VarSet, self.masks)), tuple(map(VarSet, self.components)))
         separators = Ways(graph).minimal(x, y)
-        return [self._met(x, y, separators, place) for place in range(len(separators))]
+        done = [self._met(x, y, separators, place) for place in range(len(separators))]
+        done += [self._hub(x, y, separators, place) for place, s in enumerate(separators) if s.bit_count() == 1]
+        return list({tuple(one.masks): one for one in reversed(done)}.values())[::-1]
 
     def _met(self, x: int, y: int, separators: list[VarSet], place: int) -> _Growing:
+        """Return the graph in which x and y have met behind a separator."""
         met = _Growing(list(self.masks), list(self.components), list(self.steps))
-        for end, way in ((x, separators[: place + 1]), (y, separators[: place - 1 if place else None : -1])):
-            for separator in way:
-                for v in members(separator & ~met.masks[end]):
-                    is_added = met._add(min(end, v), max(end, v))
-                    assert is_added, "the separator before parts the end from this one"
-        is_added = met._add(x, y)
-        assert is_added, "the separator where they meet parts them"
+        met._spread(x, separators[: place + 1])
+        met._spread(y, separators[place:][::-1])
+        met._spread(x, [VarSet(1 << y)])
         return met
+
+    def _hub(self, x: int, y: int, separators: list[VarSet], place: int) -> _Growing:
+        """Return the graph in which the one variable of a separator is linked to all others and to x and y."""
+        hub = _Growing(list(self.masks), list(self.components), list(self.steps))
+        centre = separators[place].bit_length() - 1
+        hub._spread(centre, [*separators[:place][::-1], VarSet(1 << x)])
+        hub._spread(centre, [*separators[place + 1 :], VarSet(1 << y)])
+        hub._spread(x, [VarSet(1 << y)])
+        return hub
+
+    def _spread(self, v: int, way: list[VarSet]) -> None:
+        """Link a vertex to all that lies on a way that begins next to it."""
+        for separator in way:
+            for u in members(separator & ~self.masks[v]):
+                is_added = self._add(min(u, v), max(u, v))
+                assert is_added, "what comes before on the way parts them"
 
     def _is_linked(self, link: Link) -> bool:
         return bool(self.masks[link[0]] >> link[1] & 1)

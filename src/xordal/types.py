@@ -278,6 +278,14 @@ class Learned:
         """The learned link sets in order."""
         return self.run.trace
 
+    @property
+    def filled_links(self) -> LinkSet:
+        """Those of the links that came in to keep the graph chordal."""
+        filled: dict[Link, bool] = {}
+        for entry in self.trace:
+            filled.update((link, entry.action == "add" and link in entry.fill_in) for link in entry.links)
+        return tuple(sorted(link for link, is_filled in filled.items() if is_filled))
+
     def names(self, variables: Iterable[int] | VarSet) -> tuple[str, ...]:
         """Return the column names of some variables, given by their numbers or as a set."""
         numbers = members(variables) if isinstance(variables, int) else variables

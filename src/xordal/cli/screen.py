@@ -108,11 +108,10 @@ class TraceTable:
         if self._steps == 0:
             self._print([column.heading for column in self._columns], "learned links", style="bold")
         self._steps += 1
-        from xordal.formats.text import links_text
+        from xordal.formats.text import step_text
 
         numbers = [column.cell(self._steps, entry) for column in self._columns]
-        is_out = entry.action == "remove"
-        self._print(numbers, links_text(self._variables, entry.links) + (" taken out" if is_out else ""))
+        self._print(numbers, step_text(self._variables, entry))
 
     def _print(self, numbers: list[str], links: str, style: str = "") -> None:
         widths = [max(column.width, len(column.heading)) for column in self._columns]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 def to_networkx(learned: Learned) -> nx.Graph:
     """Return the graph; each link carries the ``lookahead`` and the ``step`` of the trace that added it.
 
+    Links that came in to keep the graph chordal carry ``fill_in=True`` too.
+
     Examples
     --------
     >>> from xordal import CategoricalTable, learn, to_networkx
@@ -28,7 +30,8 @@ def to_networkx(learned: Learned) -> nx.Graph:
     for step, entry in enumerate(learned.trace, start=1):
         for link in entry.links:
             if entry.action == "add":
-                graph.add_edge(*learned.names(link), lookahead=entry.lookahead, step=step)
+                filled = {"fill_in": True} if link in entry.fill_in else {}
+                graph.add_edge(*learned.names(link), lookahead=entry.lookahead, step=step, **filled)
             else:
                 graph.remove_edge(*learned.names(link))
     return graph

@@ -12,7 +12,7 @@ from xordal.errors import counted
 from xordal.formats.rules import rule_text
 from xordal.formats.shown import shown
 from xordal.statistics.chance import WEAK, weak_entries
-from xordal.types import Learned, LinkSet, Rule, Submodel, single_link_part
+from xordal.types import Learned, LinkSet, Rule, Submodel, TraceEntry, single_link_part
 
 __all__ = [
     "group_rule_text",
@@ -22,6 +22,7 @@ __all__ = [
     "network_lines",
     "p_value_text",
     "shown",
+    "step_text",
     "weakness",
 ]
 
@@ -37,6 +38,20 @@ def link_text(names: Iterable[str]) -> str:
 def links_text(variables: tuple[str, ...], links: LinkSet) -> str:
     """Return a link set as it is printed."""
     return ", ".join(link_text((variables[u], variables[v])) for u, v in links)
+
+
+def step_text(variables: tuple[str, ...], entry: TraceEntry) -> str:
+    """Return what one step of a trace did, links that are filled in apart.
+
+    Examples
+    --------
+    >>> step_text(("a", "b", "c", "d"), TraceEntry("add", 1, ((0, 2), (0, 3)), 0.1, 2, 9, ((0, 2),)))
+    'a - d; filled in: a - c'
+    """
+    own = links_text(variables, tuple(link for link in entry.links if link not in entry.fill_in))
+    if entry.action == "remove":
+        return f"{own} taken out"
+    return f"{own}; filled in: {links_text(variables, entry.fill_in)}" if entry.fill_in else own
 
 
 def p_value_text(log_p: float) -> str:
@@ -85,7 +100,8 @@ def _round_up(gain: float) -> float:
 def _cliques(learned: Learned) -> list[str]:
     together = [clique for clique in learned.cliques if len(clique) > 1]
     alone = [clique[0] for clique in learned.cliques if len(clique) == 1]
-    lines = [f"Network: {counted(len(learned.links), 'link')} in {counted(len(together), 'clique')}"]
+    filled = f", {len(learned.filled_links):,} of them filled in" if learned.filled_links else ""
+    lines = [f"Network: {counted(len(learned.links), 'link')}{filled} in {counted(len(together), 'clique')}"]
     lines += ["  { " + ", ".join(map(shown, learned.names(clique))) + " }" for clique in together]
     if alone:
         lines.append("  on their own: " + ", ".join(map(shown, learned.names(alone))))

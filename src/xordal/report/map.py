@@ -64,11 +64,7 @@ def map_of(network: DecomposableMarkovNetwork) -> MapDrawing:
 def _links(learned: Learned | None, final: tuple[Link, ...]) -> Iterator[MapLink]:
     seen = set(final) if learned is None else {link for entry in learned.trace for link in entry.links}
     colored = set() if learned is None else set(learned.colored_links or ())
-    filled = (
-        set()
-        if learned is None
-        else {link for entry in learned.trace for link in entry.fill_in if entry.action == "add"}
-    )
+    filled = set() if learned is None else set(learned.filled_links)
     for link in sorted(seen | set(final)):
         kind: LinkKind = "colored" if link in colored else "fill-in" if link in filled else "black"
         yield MapLink(link, kind, link in final)

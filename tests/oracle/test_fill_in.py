@@ -1,0 +1,166 @@
+"""The fill-in rule against brute force, and what a search with it finds."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.strategies import chordal_graphs, tables
+from xordal import BIC, CategoricalTable, Constraints, EntropyDecrement, Limits, learn, read_table, to_networkx
+from xordal.graph.chain import additions
+from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked
+from xordal.graph.fill_in import completions, region, touched
+from xordal.graph.separators import Ways
+from xordal.pi.zoo import ring
+from xordal.types import Learned, VarSet, members, varset
+
+
+def separates(graph: ChordalGraph, separator: int, x: int, y: int) -> bool:
+    cut = [0 if separator >> v & 1 else mask & ~separator for v, mask in enumerate(graph.neighbours)]
+    return not component_masks(cut)[x] >> y & 1
+
+
+@settings(max_examples=200)
+@given(chordal_graphs(max_vertices=8))
+def test_minimal_separators_by_the_letter(graph: ChordalGraph) -> None:
+    ways = Ways(graph)
+    for x, y in graph.missing_links((1 << graph.n_vertices) - 1):
+        if not graph.components[x] >> y & 1:
+            continue
+        rest = [v for v in range(graph.n_vertices) if v not in (x, y)]
+        subsets = [varset(some) for size in range(len(rest) + 1) for some in combinations(rest, size)]
+        every = [s for s in subsets if separates(graph, s, x, y)]
+        minimal = {s for s in every if not any(other != s and not other & ~s for other in every)}
+        found = ways.minimal(x, y)
+        assert set(found) == minimal
+        assert len(found) == len(minimal)
+        assert found == ways.minimal(y, x)[::-1]
+
+
+sets = st.lists(st.integers(0, 9), min_size=2, max_size=5, unique=True).map(varset)
+LEVELS = (2, 3, 2, 5, 4, 2, 3, 2, 2, 4)
+
+
+@settings(max_examples=400)
+@given(chordal_graphs(min_vertices=10, max_vertices=10), sets)
+def test_completions_are_chordal_step_by_step(graph: ChordalGraph, variables: VarSet) -> None:
+    missing = graph.missing_links(variables)
+    assume(missing)
+    found = completions(graph, Ways(graph), variables, LEVELS)
+    is_legal = additions(graph, missing) is not None
+    assert len(found) == 1 or not is_legal
+    for done in found:
+        growing = graph
+        for x, y, separator in done.steps:
+            assert growing.separator((x, y)) == separator
+            growing = growing.add([(x, y)])
+        links = {(x, y) for x, y, _ in done.steps}
+        assert not growing.missing_links(variables)
+        assert set(missing) | set(done.fill_in) == links
+        assert not set(missing) & set(done.fill_in)
+        assert bool(done.fill_in) == (not is_legal)
+        assert [(x, y) for x, y, _ in done.own if (x, y) in missing] == [(x, y) for x, y, _ in done.own]
+    assert len({done.fill_in for done in found}) == len(found)
+
+
+@settings(max_examples=300)
+@given(chordal_graphs(min_vertices=4, max_vertices=10))
+def test_the_fill_in_of_a_link_is_minimal(graph: ChordalGraph) -> None:
+    ways = Ways(graph)
+    for link in graph.missing_links((1 << graph.n_vertices) - 1):
+        for done in completions(graph, ways, varset(link), LEVELS):
+            links = [(x, y) for x, y, _ in done.steps]
+            for filled in done.fill_in:
+                assert not is_chordal(linked(graph.neighbours, [one for one in links if one != filled]))
+
+
+@settings(max_examples=300)
+@given(chordal_graphs(min_vertices=10, max_vertices=10), sets, st.data())
+def test_a_change_that_does_not_touch_the_region_changes_nothing(
+    graph: ChordalGraph, variables: VarSet, data: st.DataObject
+) -> None:
+    able = [link for link in graph.missing_links((1 << graph.n_vertices) - 1) if graph.may_add(link)]
+    assume(able)
+    link = data.draw(st.sampled_from(able))
+    steps = additions(graph, (link,))
+    assert steps is not None
+    after = graph.add([link])
+    joined = [len({g.components[v] for v in members(variables)}) for g in (graph, after)]
+    assume(not region(graph, Ways(graph), variables) & touched(steps) and joined[0] == joined[1])
+    here, there = (completions(g, Ways(g), variables, LEVELS) for g in (graph, after))
+    assert here == there
+
+
+@pytest.mark.parametrize("gates", [4, 5, 6])
+def test_a_ring_of_hidden_groups_is_exact(gates: int) -> None:
+    """Three links at a time: the paper's search needs a lookahead of five for a ring of four."""
+    model = ring(gates=gates)
+    learned = learn(model.joint, fill_in=True)
+    assert learned.links == model.graph.links
+    assert len(learned.filled_links) == gates - 3
+    assert len(learned.submodels or ()) >= gates
+    assert learn(model.joint, fill_in=False).links != model.graph.links
+
+
+@pytest.mark.parametrize("gates", [4, 5])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_ring_in_a_sample_is_exact_up_to_the_fill_in(gates: int, seed: int) -> None:
+    model = ring(gates=gates)
+    learned = learn(model.joint.sample_table(5000, seed))
+    inside = {frozenset(clique) for clique in learned.cliques}
+    assert len(learned.links) == len(model.graph.links)
+    assert len(learned.filled_links) == gates - 3
+    names = model.joint.variables
+    for place in range(1, gates + 1):
+        gate = {f"e{place}", f"s{place}", f"s{place % gates + 1}"}
+        assert frozenset(names.index(name) for name in gate) in inside
+
+
+def gates_found(learned: Learned, truth: dict[str, list[str]]) -> tuple[int, int]:
+    """Return how many gates lie in cliques, and how many are hidden groups."""
+    cliques = [set(learned.names(clique)) for clique in learned.cliques]
+    groups = [set(learned.names(group.variables)) for group in learned.submodels or ()]
+    gates = [{output, *inputs} for output, inputs in truth.items()]
+    return sum(any(gate <= clique for clique in cliques) for gate in gates), sum(
+        gate in groups for gate in gates
+    )
+
+
+def test_a_circuit_of_gates_in_cycles(real_data: Path) -> None:
+    table = read_table(real_data / "circuits" / "c499_parity_tree_sim20k.csv")
+    truth = json.loads((real_data / "circuits" / "c499_parity_tree_truth.json").read_text())["xor"]
+    learned = learn(table)
+    assert gates_found(learned, truth) == (10, 10)
+    assert max(map(len, learned.cliques)) <= 5
+    as_in_the_paper = learn(table, max_links=3, criterion=EntropyDecrement(0.004))
+    assert gates_found(as_in_the_paper, truth) == (7, 7)
+
+
+@settings(max_examples=60)
+@given(tables(min_variables=4, max_variables=6), st.integers(1, 3), st.data())
+def test_fill_in_keeps_to_constraints(table: CategoricalTable, k: int, data: st.DataObject) -> None:
+    pairs = list(combinations(table.names, 2))
+    forbidden = data.draw(st.sets(st.sampled_from(pairs), max_size=4), label="forbidden")
+    most = data.draw(st.integers(2, 4), label="max_clique")
+    learned = learn(
+        table,
+        max_links=k,
+        criterion=BIC(0.1),
+        constraints=Constraints(forbidden=sorted(forbidden)),
+        limits=Limits(max_clique=most),
+    )
+    assert not {learned.names(link) for link in learned.links} & forbidden
+    assert all(len(clique) <= most for clique in learned.cliques)
+
+
+def test_filled_in_links_are_told_apart() -> None:
+    learned = learn(ring().joint, fill_in=True)
+    (filled,) = learned.filled_links
+    edges = to_networkx(learned).edges(data=True)
+    assert [{a, b} for a, b, told in edges if told.get("fill_in")] == [set(learned.names(filled))]
+    assert [entry.fill_in for entry in learned.trace if entry.fill_in] == [(filled,)]

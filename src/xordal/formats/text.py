@@ -100,7 +100,7 @@ def _round_up(gain: float) -> float:
 def _cliques(learned: Learned) -> list[str]:
     together = [clique for clique in learned.cliques if len(clique) > 1]
     alone = [clique[0] for clique in learned.cliques if len(clique) == 1]
-    filled = f", {len(learned.filled_links):,} of them filled in" if learned.filled_links else ""
+    filled = f" ({len(learned.filled_links):,} filled in)" if learned.filled_links else ""
     lines = [f"Network: {counted(len(learned.links), 'link')}{filled} in {counted(len(together), 'clique')}"]
     lines += ["  { " + ", ".join(map(shown, learned.names(clique))) + " }" for clique in together]
     if alone:

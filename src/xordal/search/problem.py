@@ -67,8 +67,14 @@ class Judged:
 
 def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
     """Return the candidates with evidence and verdict, from one oracle call."""
+    batch = evidence(problem, candidates)
+    return [Judged(*pair) for pair in zip(batch, problem.judge.judge(batch), strict=True)]
+
+
+def evidence(problem: Problem, candidates: Sequence[Candidate]) -> list[Evidence]:
+    """Return what the data say about the candidates, from one oracle call."""
     changes = [found.change for found in candidates]
-    batch = [
+    return [
         Evidence(
             found.variables,
             found.links,
@@ -80,4 +86,3 @@ def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
         )
         for found, gain in zip(candidates, gains(changes, problem.oracle), strict=True)
     ]
-    return [Judged(*pair) for pair in zip(batch, problem.judge.judge(batch), strict=True)]

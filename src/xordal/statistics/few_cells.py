@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from xordal.statistics.moments import DEGREE, DENSE, Margins, Moments, cell_terms
+from xordal.statistics.moments import DEGREE, DENSE, Margins, Moments, sparse_terms
 
 _PAIRWISE = 8  # from so many values on NumPy does not add from left to right
 
@@ -28,11 +28,9 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
     strata = [(rows, columns, sum(rows)) for rows, columns in margins]
     cells = [(a, b, n) for rows, columns, n in strata for a in rows for b in columns]
     mus = [float(a * b) / n for a, b, n in cells]
-    if min(mus) >= DENSE:  # beyond degree 2 all coefficients are zero
-        coefficients, variance = _expanded(cells, mus), 0.0
-    else:
-        found, rest = cell_terms(*np.array(cells, dtype=np.int64).T)
-        coefficients, variance = found.tolist(), float(rest.sum())
+    coefficients, variance = _expanded(cells, mus), 0.0
+    if min(mus) < DENSE:  # elsewhere all coefficients beyond degree 2 are zero
+        variance = _put_sparse(coefficients, cells, mus)
     for degree in range(1, len(coefficients)):
         variance += _variance(degree, coefficients[degree], strata)
     return Moments(_sum(coefficients[0]), max(variance, 0.0))
@@ -50,6 +48,25 @@ def _expanded(cells: Sequence[tuple[int, int, int]], mus: Sequence[float]) -> li
         found[1].append((third / mu - second * second / (mu * mu)) / sqrt(max(second, 1e-300)))
         found[2].append(_ROOT_2 * second / mu * (1 + 1 / (6 * mu)))
     return found
+
+
+def _put_sparse(
+    coefficients: list[list[float]], cells: Sequence[tuple[int, int, int]], mus: Sequence[float]
+) -> float:
+    """Put in the coefficients of cells with small fitted counts, and return the rest of the variance."""
+    places: dict[tuple[int, int, int], list[int]] = {}
+    for place, (a, b, n) in enumerate(cells):
+        if mus[place] < DENSE:
+            places.setdefault((min(a, b), max(a, b), n), []).append(place)
+    coefficients += [[0.0] * len(cells) for _ in range(DEGREE + 1 - len(coefficients))]
+    found, rests = sparse_terms(*np.array(list(places), dtype=np.int64).T)
+    rest = [0.0] * len(cells)
+    for column, own, alike in zip(found.T.tolist(), rests.tolist(), places.values(), strict=True):
+        for place in alike:
+            rest[place] = own
+            for degree, value in enumerate(column):
+                coefficients[degree][place] = value
+    return _sum(rest)
 
 
 _ROOT_2 = float(np.sqrt(2.0))

@@ -173,7 +173,7 @@ def step_moments(margins: Strata) -> Moments:
     row, column = _fitted_cells(margins)
     stratum = margins.row_stratum[row]
     a, b, n = margins.rows[row], margins.columns[column], margins.totals[stratum]
-    coefficients, rest = cell_terms(a, b, n)
+    coefficients, rest = _cell_terms(a, b, n)
     shares = (margins.rows / margins.totals[margins.row_stratum])[row]
     others = (margins.columns / margins.totals[margins.column_stratum])[column]
     variance = float(rest.sum())
@@ -226,7 +226,7 @@ def _group_squares(group: Integers, values: Floats, factor: Floats) -> float:
     return float((of_group * sums**2).sum())
 
 
-def cell_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
+def _cell_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
     """Return each cell's coefficients of degree 0 to 4, and the rest of its variance.
 
     The cell has the margins a and b in a stratum of n rows. Cells alike are looked at once.
@@ -238,14 +238,20 @@ def cell_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
     coefficients, rest = np.zeros((DEGREE + 1, len(mu))), np.zeros(len(mu))
     is_dense = mu >= DENSE
     coefficients[:, is_dense] = _expanded(a[is_dense], b[is_dense], n[is_dense])
-    lowest = 0.0
-    for highest in _BANDS:
-        band = (mu >= lowest) & (mu < highest)
-        if band.any():
-            coefficients[:, band], rest[band] = _summed(a[band], b[band], n[band])
-        lowest = highest
+    coefficients[:, ~is_dense], rest[~is_dense] = sparse_terms(a[~is_dense], b[~is_dense], n[~is_dense])
     place = place.reshape(-1)
     return coefficients[:, place], rest[place]
+
+
+def sparse_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
+    """Return the same for cells of small fitted counts, a <= b, each one once."""
+    mu = a * b / n
+    coefficients, rest = np.zeros((DEGREE + 1, len(mu))), np.zeros(len(mu))
+    bands = np.searchsorted(_BANDS, mu, side="right")
+    for number in sorted(set(bands.tolist())):
+        band = bands == number
+        coefficients[:, band], rest[band] = _summed(a[band], b[band], n[band])
+    return coefficients, rest
 
 
 def _expanded(a: Integers, b: Integers, n: Integers) -> Floats:
@@ -266,18 +272,21 @@ def _summed(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
     mu = (a * b / n)[:, None]
     term = 2 * (k * np.log(np.maximum(k, 1) / mu) - k + mu)
     found = np.zeros((DEGREE + 1, len(a)))
+    weighted, law_k = law * term, law * k
     previous, current = np.zeros_like(law), np.ones_like(law)
     norm = np.zeros((len(a), 1))
     for degree in range(DEGREE + 1):
-        found[degree] = (law * term * current).sum(axis=1)
-        centre = (law * k * current**2).sum(axis=1, keepdims=True)
+        found[degree] = np.add.reduce(weighted * current, axis=1)
+        if degree == DEGREE:
+            break
+        centre = np.add.reduce(law_k * current**2, axis=1, keepdims=True)
         following = (k - centre) * current - norm * previous
-        norm = np.sqrt((law * following**2).sum(axis=1, keepdims=True))
+        norm = np.sqrt(np.add.reduce(law * following**2, axis=1, keepdims=True))
         is_new = norm > 1e-7 * (1 + mu)  # a law of d points has polynomials up to degree d - 1
         previous, current = current, np.where(is_new, following / np.where(is_new, norm, 1), 0)
         norm = np.where(is_new, norm, 0)
-    variance = (law * term**2).sum(axis=1) - found[0] ** 2
-    return found, np.maximum(variance - (found[1:] ** 2).sum(axis=0), 0)
+    variance = np.add.reduce(law * term**2, axis=1) - found[0] ** 2
+    return found, np.maximum(variance - np.add.reduce(found[1:] ** 2, axis=0), 0)
 
 
 def _hypergeometric(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:

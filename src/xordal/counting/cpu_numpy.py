@@ -1,8 +1,7 @@
 """Counting with NumPy: short and always there.
 
-A call costs NumPy microseconds however little it counts, so sets are counted many at a time: each gets a stretch
-of numbers of its own, and one ``bincount`` serves them all. A table with few distinct rows becomes those rows,
-weighted.
+A call costs NumPy microseconds however little it counts, so sets are counted many at a time: each gets numbers
+of its own, and one ``bincount`` serves them all. A table with few distinct rows becomes those rows, weighted.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from xordal.types import EMPTY, Link, VarSet, members, varset
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """What speaks for a link that the data do not show: evidence given its common neighbours, and its strength."""
+    """A link that the data do not show: the evidence given its common neighbours, and how strong it is."""
 
     evidence: Evidence
     log_p_value: float | None
@@ -107,9 +107,7 @@ class Pruner:
         alone = [(pair, EMPTY) for pair in pairs]
         self._test([*given_rest, *alone])
         shown = self._problem.judge.depends([self._tested[pair][0] for pair in given_rest])
-        return any(
-            is_shown and not self._tested[pair][1] for is_shown, pair in zip(shown, alone, strict=True)
-        )
+        return any(is_shown and not self._tested[pair][1] for is_shown, pair in zip(shown, alone, strict=True))
 
 
 def removable(graph: ChordalGraph) -> Iterator[tuple[Link, VarSet]]:

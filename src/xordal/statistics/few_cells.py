@@ -72,7 +72,9 @@ def _put_sparse(
 _ROOT_2 = float(np.sqrt(2.0))
 
 
-def _variance(degree: int, alphas: Sequence[float], strata: Sequence[tuple[list[int], list[int], int]]) -> float:
+def _variance(
+    degree: int, alphas: Sequence[float], strata: Sequence[tuple[list[int], list[int], int]]
+) -> float:
     """Return the sum over pairs of cells of a stratum of alpha alpha' (r s)^degree."""
     sign = (-1.0) ** degree
     own: list[float] = []

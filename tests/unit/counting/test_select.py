@@ -81,11 +81,8 @@ def test_who_asks_works_too_where_it_helps() -> None:
 
 
 def test_threads_are_kept_and_do_not_come_along_into_a_fork() -> None:
-    def name(x: int) -> str:
-        return current_thread().name
-
-    before = {*in_threads(2, name, range(20))}
-    assert {*in_threads(2, name, range(20))} & before
+    used = {thread for _ in range(5) for thread in in_threads(2, lambda x: current_thread(), range(20))}
+    assert len(used) <= 2
     if hasattr(os, "fork"):
         with warnings.catch_warnings():
             warnings.simplefilter(

@@ -50,6 +50,7 @@ class Scan(NamedTuple):
     others: tuple[int, ...]
     narrow: frozenset[int]
     n_sets: dict[int, int]  # how many begin with each variable
+    cost: int  # of a set: about so many words are multiplied
 
     @classmethod
     def of(cls, rows: Rows, order: int, at_least: Bar, base: VarSet) -> Scan:
@@ -64,7 +65,8 @@ class Scan(NamedTuple):
             most = min(max(int((_LARGEST_TABLE / n_base) ** (1 / order) + 1e-9), 2), MOST_LEVELS)
         narrow = frozenset(v for v in others if rows.n_levels[v] <= most)
         n_sets = {v: comb(later, order - 1) for later, v in enumerate(reversed(others))}
-        return cls(rows, order, at_least, base, ids, n_base, of_base, others, narrow, n_sets)
+        cost = _cost_of_a_set(rows, narrow, is_all=len(narrow) == len(others))
+        return cls(rows, order, at_least, base, ids, n_base, of_base, others, narrow, n_sets, cost)
 
 
 def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
@@ -103,7 +105,7 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
     """Yield the firsts in groups that keep all threads busy for one call each."""
-    most = min(threads * _TASK // _cost_of_a_set(scan), _MOST_SETS)
+    most = min(threads * _TASK // scan.cost, _MOST_SETS)
     begin, n_sets = 0, 0
     for end, v in enumerate(firsts):
         n_sets += scan.n_sets[v]
@@ -120,7 +122,7 @@ def _shares(scan: Scan, group: tuple[int, ...], threads: int) -> list[tuple[int,
     Costs fall from first to first, so firsts are dealt out to and fro. Pairs are scanned by ranges of firsts.
     """
     n_sets = sum(scan.n_sets[v] for v in group)
-    if threads == 1 or n_sets * _cost_of_a_set(scan) < _LEAST_TASK:
+    if threads == 1 or n_sets * scan.cost < _LEAST_TASK:
         return [group]
     if scan.order == 2:
         done = list(accumulate(scan.n_sets[v] for v in group))
@@ -132,12 +134,12 @@ def _shares(scan: Scan, group: tuple[int, ...], threads: int) -> list[tuple[int,
     return [share for share in shares if share]
 
 
-def _cost_of_a_set(scan: Scan) -> int:
+def _cost_of_a_set(rows: Rows, narrow: frozenset[int], is_all: bool) -> int:
     """Return about how many words are multiplied for one set."""
-    if len(scan.narrow) < len(scan.others):
-        return 64 * int(scan.rows.codes.codes.shape[1])  # by codes, some nanoseconds per row
-    planes = max((scan.rows.n_levels[v] - 1 for v in scan.narrow), default=1)
-    return (-(-scan.rows.n_rows // 64) + _SCORING) * max(planes, 1) ** 2
+    if not is_all:
+        return 64 * int(rows.codes.codes.shape[1])  # by codes, some nanoseconds per row
+    planes = max([rows.n_levels[v] - 1 for v in narrow], default=1)
+    return (-(-rows.n_rows // 64) + _SCORING) * max(planes, 1) ** 2
 
 
 def _singles(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[ScanBlock]:

@@ -79,6 +79,7 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
     if len(scan.narrow) >= scan.order:
         bits = BitScan(scan.rows, scan.order, scan.at_least, sorted(scan.narrow))
         bits.start(scan.base_ids, scan.n_base, scan.base_entropy, with_base=scan.base != EMPTY)
+    is_narrow = len(scan.narrow) == len(scan.others)
     unwanted = Event()
     under_way: deque[tuple[tuple[int, ...], int]] = deque()
 
@@ -91,11 +92,12 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
     def run(share: tuple[int, ...]) -> list[Found]:
         found = _by_codes(scan, share, unwanted)
         if bits is not None:
-            found.append(bits.scan([v for v in share if v in scan.narrow], unwanted))
+            found.append(bits.scan(share if is_narrow else [v for v in share if v in scan.narrow], unwanted))
         return found
 
-    is_short = scan.order <= 3 and len(scan.narrow) == len(scan.others)
-    with closing(in_threads(threads, run, tasks(), unwanted.set, helps=is_short)) as answers:
+    with closing(
+        in_threads(threads, run, tasks(), unwanted.set, helps=is_narrow and scan.order <= 3)
+    ) as answers:
         for found in answers:
             group, n_shares = under_way.popleft()
             rest = [one for share in islice(answers, n_shares - 1) for one in share]

@@ -9,10 +9,10 @@ base gains plus what they share with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import comb, inf, prod
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,8 +159,7 @@ def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) 
     return highest
 
 
-@dataclass(frozen=True, slots=True)
-class _Grown:
+class _Grown(NamedTuple):
     """What decides the shape of a base's extensions."""
 
     size: int

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,7 @@ from xordal.errors import SettingsError
 from xordal.types import LinkSet, SignedSets, VarSet
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What the data say about one candidate change of the graph.
 
     Attributes
@@ -53,8 +52,7 @@ class Evidence:
     fill_in: LinkSet = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What a criterion says of a candidate: its rank, whether it may enter, its log p-value if it has one."""
 
     rank: float
@@ -62,8 +60,7 @@ class Verdict:
     log_p_value: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """What is known of a candidate before anything is counted.
 
     Attributes

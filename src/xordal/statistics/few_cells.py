@@ -13,6 +13,9 @@ import numpy as np
 
 from xordal.statistics.moments import DEGREE, DENSE, Margins, Moments, sparse_terms
 
+_Stratum = tuple[list[float], list[float]]
+"""The odds q / (1 - q) of the shares of its rows and of its columns."""
+
 _PAIRWISE = 8  # from so many values on NumPy does not add from left to right
 
 
@@ -25,8 +28,11 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
     >>> round(found.mean, 3), round(found.variance, 3)
     (1.002, 2.008)
     """
-    strata = [(rows, columns, sum(rows)) for rows, columns in margins]
-    cells = [(a, b, n) for rows, columns, n in strata for a in rows for b in columns]
+    totals = [sum(rows) for rows, _ in margins]
+    strata = [(_odds(rows, n), _odds(columns, n)) for (rows, columns), n in zip(margins, totals, strict=True)]
+    cells = [
+        (a, b, n) for (rows, columns), n in zip(margins, totals, strict=True) for a in rows for b in columns
+    ]
     mus = [float(a * b) / n for a, b, n in cells]
     coefficients, variance = _expanded(cells, mus), 0.0
     if min(mus) < DENSE:  # elsewhere all coefficients beyond degree 2 are zero
@@ -72,9 +78,7 @@ def _put_sparse(
 _ROOT_2 = float(np.sqrt(2.0))
 
 
-def _variance(
-    degree: int, alphas: Sequence[float], strata: Sequence[tuple[list[int], list[int], int]]
-) -> float:
+def _variance(degree: int, alphas: Sequence[float], strata: Sequence[_Stratum]) -> float:
     """Return the sum over pairs of cells of a stratum of alpha alpha' (r s)^degree."""
     sign = (-1.0) ** degree
     own: list[float] = []
@@ -82,16 +86,23 @@ def _variance(
     in_column: list[float] = []
     overall: list[float] = []
     at = 0
-    for rows, columns, n in strata:
-        vs, ws = _odds(degree, rows, n), _odds(degree, columns, n)
+    for row_odds, column_odds in strata:
+        here = alphas[at : at + len(row_odds) * len(column_odds)]
+        at += len(here)
+        if len(row_odds) == 1 or len(column_odds) == 1:  # nothing can vary
+            own += [0.0] * len(here)
+            in_row += [0.0] * len(row_odds)
+            in_column += [0.0] * len(column_odds)
+            overall.append(0.0)
+            continue
+        vs, ws = _powers(degree, row_odds), _powers(degree, column_odds)
         d_columns = [1 - sign * (w * w) for w in ws]
         of_column, of_all = [0.0] * len(ws), 0.0
-        for a, v in zip(rows, vs, strict=True):
+        cells = iter(here)
+        for v in vs:
             d_row, of_row = 1 - sign * (v * v), 0.0
-            for place, w in enumerate(ws):
-                alpha = 0.0 if a == n or columns[place] == n else alphas[at]
-                at += 1
-                own.append(d_row * d_columns[place] * (alpha * alpha))
+            for place, (w, d_column, alpha) in enumerate(zip(ws, d_columns, cells, strict=False)):
+                own.append(d_row * d_column * (alpha * alpha))
                 of_row += w * alpha
                 of_column[place] += v * alpha
                 of_all += v * w * alpha
@@ -101,10 +112,13 @@ def _variance(
     return _sum(own) + sign * (_sum(in_row) + _sum(in_column)) + _sum(overall)
 
 
-def _odds(degree: int, counts: Sequence[int], n: int) -> list[float]:
-    """Return (q / (1 - q))^(degree / 2) for the share q of each count."""
-    shares = [min(count / n, 1 - 1e-12) for count in counts]
-    odds = [q / (1 - q) for q in shares]
+def _odds(counts: Sequence[int], n: int) -> list[float]:
+    """Return q / (1 - q) for the share q of each count."""
+    return [q / (1 - q) for q in [min(count / n, 1 - 1e-12) for count in counts]]
+
+
+def _powers(degree: int, odds: list[float]) -> list[float]:
+    """Return the odds to the power of degree / 2."""
     if degree == 1:
         return [sqrt(odd) for odd in odds]
     return odds if degree == 2 else (np.array(odds) ** (degree / 2)).tolist()

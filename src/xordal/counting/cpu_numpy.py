@@ -19,7 +19,7 @@ from xordal.types import VarSet, members
 
 _LARGEST_CODE = 2**62
 _SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows
-_TOGETHER = 1 << 20  # rows and cells of sets that are counted together
+_TOGETHER = 1 << 18  # rows, or cells, of sets that are counted together: what caches hold
 
 
 class NumpyCounter:
@@ -63,10 +63,10 @@ class NumpyCounter:
         n_rows = self._codes.shape[1]
         for shape, places in by_shape.items():
             n_cells = prod(shape)
-            if n_cells > max(n_rows, _SMALL):
+            most = _TOGETHER // max(n_cells, n_rows)
+            if n_cells > max(n_rows, _SMALL) or most < 2:
                 yield places, None
                 continue
-            most = max(1, _TOGETHER // max(n_cells, n_rows))
             for start in range(0, len(places), most):
                 yield places[start : start + most], shape
 

@@ -26,7 +26,7 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
     --------
     >>> found = few_cell_moments([([400, 600], [500, 500])])
     >>> round(found.mean, 3), round(found.variance, 3)
-    (1.002, 2.008)
+    (1.002, 2.007)
     """
     totals = [sum(rows) for rows, _ in margins]
     strata = [(_odds(rows, n), _odds(columns, n)) for (rows, columns), n in zip(margins, totals, strict=True)]

@@ -1,4 +1,4 @@
-"""Bayesian networks from BIF files, as far as the studies need them: rows at random and their true likelihood."""
+"""Bayesian networks from BIF files, as far as studies need them: random rows and their true likelihood."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def read_bif(path: Path) -> BayesianNetwork:
     text = path.read_text(encoding="utf-8")
     levels = {name: [one.strip() for one in found.split(",")] for name, found in _VARIABLE.findall(text)}
     place = {name: number for number, name in enumerate(levels)}
-    waiting = [_family(*found, levels, place) for found in _PROBABILITY.findall(text)]
+    found = _PROBABILITY.findall(text)
+    waiting = [_family(name, given, body, levels, place) for name, given, body in found]
     families: list[Family] = []
     known: set[int] = set()
     while waiting:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import exp
 from typing import Literal, NewType
 
@@ -47,6 +48,7 @@ def varset(variables: Iterable[int]) -> VarSet:
     return VarSet(mask)
 
 
+@lru_cache(maxsize=1 << 16)
 def members(variables: int) -> tuple[int, ...]:
     """Return the variables of a set in increasing order.
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.strategies import tables
 from xordal.counting.cpu_numba import NumbaOracle
@@ -195,3 +196,51 @@ def test_a_cached_oracle_asks_once() -> None:
     assert oracle.entropies([a, b, a]).tolist() == [1.0, 2.0, 1.0]
     assert oracle.entropies([b, c]).tolist() == [2.0, 3.0]
     assert asked == [a, b, c]
+
+
+@settings(max_examples=40)
+@given(
+    n_levels=st.lists(st.integers(1, 40), min_size=2, max_size=6),
+    n_distinct=st.integers(1, 60),
+    n_rows=st.integers(1, 400),
+    is_weighted=st.booleans(),
+    seed=st.integers(0, 10**6),
+)
+def test_numpy_counts_sets_together_as_one_by_one(
+    n_levels: list[int], n_distinct: int, n_rows: int, is_weighted: bool, seed: int
+) -> None:
+    """Small and large tables, few distinct rows and many, with weights and without: the same to the bit."""
+    generator = np.random.default_rng(seed)
+    some = np.stack([generator.integers(0, r, n_distinct) for r in n_levels]).astype(np.int32)
+    codes = some[:, generator.integers(0, n_distinct, n_rows)]
+    weights = generator.integers(1, 9, n_rows) if is_weighted else None
+    names, levels = tuple("abcdef"[: len(n_levels)]), tuple(tuple(range(r)) for r in n_levels)
+    counter = NumpyCounter(CategoricalTable(names, levels, codes, weights))
+    sets = [VarSet(mask) for mask in generator.permutation(1 << len(n_levels)).tolist()]
+    one_by_one = [entropy(counter.counts([s])[0].counts) for s in sets]
+    assert counter.entropies(sets).tolist() == one_by_one
+    repeated = np.repeat(codes, weights, axis=1) if weights is not None else codes
+    for variables in sets:
+        (found,) = counter.counts([variables])
+        if variables:
+            cells, counts = np.unique(repeated[list(members(variables))], axis=1, return_counts=True)
+            assert found.cells.T.tolist() == cells.tolist()
+            assert found.counts.tolist() == counts.tolist()
+        else:
+            assert found.counts.tolist() == [repeated.shape[1]]
+
+
+def test_a_cache_with_a_bound_forgets_and_asks_again() -> None:
+    asked: list[VarSet] = []
+
+    class Fake:
+        def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+            asked.extend(sets)
+            return np.array([float(s) for s in sets])
+
+    cached = CachedOracle(Fake(), most=3)
+    assert cached.entropies([VarSet(1), VarSet(2), VarSet(1)]).tolist() == [1, 2, 1]
+    assert cached.entropies([VarSet(2), VarSet(3)]).tolist() == [2, 3]
+    assert asked == [1, 2, 3]
+    assert cached.entropies([VarSet(4), VarSet(3)]).tolist() == [4, 3]
+    assert asked == [1, 2, 3, 4, 3]

@@ -225,9 +225,12 @@ def test_links_that_became_idle_are_taken_out() -> None:
         assert removed
         assert all(entry.gain < 0 and entry.dof < 0 and len(entry.links) == 1 for entry in removed)
         assert not set(links_after(trace)) & {link for entry in removed for link in entry.links}
-        assert learn(table, criterion=criterion, prune=False).links != links_after(trace)
+        assert learn(table, criterion=criterion, fill_in=False, prune=False).links != links_after(trace)
         every = passes(trace, Schedule("printed", 3), table.n_variables)
-        assert sum(one.steps for one in every) == learn(table, criterion=criterion).run.graphs_tested
+        assert (
+            sum(one.steps for one in every)
+            == learn(table, criterion=criterion, fill_in=False).run.graphs_tested
+        )
 
 
 @pytest.mark.slow

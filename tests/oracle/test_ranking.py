@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tests.strategies import tables
 from xordal import CategoricalTable, DataError, ScanInterrupted, SettingsError, scan
+from xordal.counting import plain
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
@@ -123,7 +124,8 @@ def test_few_rows_for_many_cells_are_no_evidence() -> None:
         assert best[0].dof != 7**3
 
 
-def test_ctrl_c_keeps_the_best_so_far() -> None:
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain, "_BLOCK", 1)  # a block for each first, small as the table is
     told = []
 
     def stop(progress: object) -> None:

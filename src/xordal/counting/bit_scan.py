@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, permutations
 from threading import Event
@@ -28,7 +29,8 @@ class BitScan:
         self._rows, self._order, self._at_least = rows, order, at_least
         self._variables = np.array(variables, dtype=np.int64)
         self._layout, self._root = rows.layout_of(tuple(variables))
-        self._classes = sorted({rows.n_levels[v] for v in variables})
+        self._n_of_class = Counter([rows.n_levels[v] for v in variables])
+        self._classes = sorted(self._n_of_class)
         self._bars: dict[tuple[int, ...], NDArray[np.float64]] = {}
         self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
         self._columns: _binary.Columns | None = None
@@ -136,7 +138,7 @@ class BitScan:
         """Return the bars by classes of the other variables, infinite where there are no such sets."""
         n_free = min(self._order, 3)
         bars: NDArray[np.float64] = np.full((len(self._classes),) * 3, np.inf)
-        there = [sum(self._rows.n_levels[v] == r for v in self._variables.tolist()) for r in self._classes]
+        there = [self._n_of_class[r] for r in self._classes]
         for free in combinations_with_replacement(range(len(self._classes)), n_free):
             classes = prefix + free
             if all(classes.count(c) <= there[c] for c in set(classes)):

@@ -1,18 +1,25 @@
-"""Counting with NumPy: short and always there."""
+"""Counting with NumPy: short and always there.
+
+A call costs NumPy microseconds however little it counts, so sets are counted many at a time: each gets numbers
+of its own, and one ``bincount`` serves them all. A table with few distinct rows becomes those rows, weighted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.finalize import entropies_of_sorted, entropy
 from xordal.counting.oracle import CellCounts
 from xordal.data.table import CategoricalTable
 from xordal.types import VarSet, members
 
 _LARGEST_CODE = 2**62
+_SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows
+_TOGETHER = 1 << 18  # rows, or cells, of sets that are counted together: what caches hold
 
 
 class NumpyCounter:
@@ -27,6 +34,53 @@ class NumpyCounter:
         self._codes = table.codes.astype(np.int64)
         self._n_levels = table.n_levels
         self._weights = table.weights
+        self._collapse()
+
+    def _collapse(self) -> None:
+        """Go on with the distinct rows, where finding them is as cheap as counting one set and they are few."""
+        n_rows = self._codes.shape[1]
+        if prod(self._n_levels) <= max(n_rows, _SMALL):
+            distinct = self._count(tuple(range(len(self._n_levels))))
+            if 2 * len(distinct.counts) <= n_rows:
+                self._codes, self._weights = np.ascontiguousarray(distinct.cells.T), distinct.counts
+
+    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return the entropy of each set in nats."""
+        found = np.empty(len(sets))
+        chosen = [members(variables) for variables in sets]
+        for places, shape in self._batches(chosen):
+            if shape is None:
+                found[places] = [entropy(self._count(chosen[place]).counts) for place in places]
+            else:
+                found[places] = _entropies(self._tables([chosen[place] for place in places], shape))
+        return found
+
+    def _batches(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[list[int], tuple[int, ...] | None]]:
+        """Yield places of sets with the same numbers of levels, and these; None where each is counted alone."""
+        by_shape: dict[tuple[int, ...], list[int]] = {}
+        for place, variables in enumerate(sets):
+            by_shape.setdefault(tuple([self._n_levels[v] for v in variables]), []).append(place)
+        n_rows = self._codes.shape[1]
+        for shape, places in by_shape.items():
+            n_cells = prod(shape)
+            most = _TOGETHER // max(n_cells, n_rows)
+            if n_cells > max(n_rows, _SMALL) or most < 2:
+                yield places, None
+                continue
+            for start in range(0, len(places), most):
+                yield places[start : start + most], shape
+
+    def _tables(self, sets: Sequence[tuple[int, ...]], shape: tuple[int, ...]) -> NDArray[np.int64]:
+        """Return the counts of all cells of sets with these numbers of levels, shape (sets, cells)."""
+        n_cells, n_rows = prod(shape), self._codes.shape[1]
+        codes = np.zeros((len(sets), n_rows), dtype=np.int64)
+        for levels, column in zip(shape, np.array(sets, dtype=np.int64).T, strict=True):
+            codes *= levels
+            codes += self._codes[column]
+        codes += (np.arange(len(sets)) * n_cells)[:, None]
+        weights = None if self._weights is None else np.tile(self._weights, len(sets))
+        counted = np.bincount(codes.reshape(-1), weights=weights, minlength=len(sets) * n_cells)
+        return counted.astype(np.int64).reshape(len(sets), n_cells)
 
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
         """Return the occupied cells of each set."""
@@ -40,7 +94,7 @@ class NumpyCounter:
             cells, place = np.unique(self._codes[list(variables)].T, axis=0, return_inverse=True)
             return CellCounts(cells, self._bincount(place.reshape(-1), len(cells)))
         codes = self._cell_codes(variables)
-        if n_cells <= max(n_rows, 1024):
+        if n_cells <= max(n_rows, _SMALL):
             table = self._bincount(codes, n_cells)
             occupied = np.flatnonzero(table)
             counts = table[occupied]
@@ -63,3 +117,14 @@ class NumpyCounter:
             codes *= self._n_levels[v]
             codes += self._codes[v]
         return codes
+
+
+def _entropies(tables: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the entropy of each row of counts."""
+    found = np.empty(len(tables))
+    ordered = np.sort(tables, axis=1)
+    n_occupied = (tables > 0).sum(axis=1)
+    for occupied in set(n_occupied.tolist()):
+        alike = n_occupied == occupied
+        found[alike] = entropies_of_sorted(ordered[alike, len(ordered[0]) - occupied :])
+    return found

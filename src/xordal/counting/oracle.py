@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,7 @@ class CellCounter(Protocol):
         ...
 
 
+@runtime_checkable
 class EntropyOracle(Protocol):
     """Knows the entropy of variable sets."""
 
@@ -132,15 +133,20 @@ class TableOracle(CellCounter, EntropyOracle, Scanner, Protocol):
 
 
 class CachedOracle:
-    """Remembers every entropy an inner oracle has answered."""
+    """Remembers the entropies that an inner oracle has answered: all, or some of the last ``most``."""
 
-    def __init__(self, inner: EntropyOracle) -> None:
+    def __init__(self, inner: EntropyOracle, most: int | None = None) -> None:
         self._inner = inner
+        self._most = most
         self._known: dict[VarSet, float] = {}
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats, asking the inner oracle once per distinct set."""
         new = [s for s in dict.fromkeys(sets) if s not in self._known]
-        if new:
-            self._known.update(zip(new, self._inner.entropies(new).tolist(), strict=True))
+        if not new:
+            return np.array([self._known[s] for s in sets], dtype=np.float64)
+        if self._most is not None and len(self._known) + len(new) > self._most:
+            self._known.clear()
+            new = list(dict.fromkeys(sets))
+        self._known.update(zip(new, self._inner.entropies(new).tolist(), strict=True))
         return np.array([self._known[s] for s in sets], dtype=np.float64)

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from math import comb, fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.finalize import entropy
-from xordal.counting.oracle import ROUNDING, Bar, CellCounter, CellCounts, EntropyOracle, ScanBlock
+from xordal.counting.oracle import (
+    ROUNDING,
+    Bar,
+    CachedOracle,
+    CellCounter,
+    CellCounts,
+    EntropyOracle,
+    ScanBlock,
+)
 from xordal.types import EMPTY, VarSet, varset
 
-_BLOCK = 4096
+_BATCH = 4096  # sets asked for at once
+_BLOCK = 256  # sets up to which a block takes in another first: told at least so often
+_REMEMBERED = 100_000  # entropies, about 15 MB of them
 
 
 class PlainScanner:
@@ -30,53 +40,73 @@ class PlainScanner:
     ) -> Iterator[ScanBlock]:
         """Yield the sets of ``order`` variables whose total correlation reaches the bar, exactly."""
         others = [v for v in range(len(self._n_levels)) if not base >> v & 1]
-        for place, first in enumerate(others):
-            if first not in done:
-                every = ((first, *rest) for rest in combinations(others[place + 1 :], order - 1))
-                found = list(self._reaching(every, at_least, base))
-                sets = np.array([chosen for chosen, _ in found], dtype=np.int32).reshape(len(found), order)
-                shared = np.array([shared for _, shared in found], dtype=np.float64)
-                yield ScanBlock((first,), sets, shared, comb(len(others) - place - 1, order - 1))
+        n_begin = {first: comb(len(others) - at - 1, order - 1) for at, first in enumerate(others)}
+        for firsts in _groups([first for first in others if first not in done], n_begin):
+            every = chain.from_iterable(
+                ((first, *rest) for rest in combinations([v for v in others if v > first], order - 1))
+                for first in firsts
+            )
+            found = list(self._reaching(every, at_least, base))
+            sets = np.array([chosen for chosen, _ in found], dtype=np.int32).reshape(len(found), order)
+            shared = np.array([shared for _, shared in found], dtype=np.float64)
+            yield ScanBlock(tuple(firsts), sets, shared, sum(n_begin[first] for first in firsts))
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return I(v; base) in nats, shape (bases, variables); zero for the variables of a base."""
-        found = np.zeros((len(bases), len(self._n_levels)))
-        for row, base in enumerate(bases):
-            others = [v for v in range(len(self._n_levels)) if not base >> v & 1]
-            found[row, others] = np.maximum(self._shared([(v,) for v in others], base), 0.0)
+        n = len(self._n_levels)
+        found = np.zeros((len(bases), n))
+        asked = [(row, v) for row, base in enumerate(bases) for v in range(n) if not base >> v & 1]
+        for start in range(0, len(asked), _BATCH):
+            block = asked[start : start + _BATCH]
+            shared = self._shared([(v,) for _, v in block], [bases[row] for row, _ in block])
+            for place, value in zip(block, shared, strict=True):
+                found[place] = max(value, 0.0)
         return found
 
     def _reaching(
         self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet
     ) -> Iterator[tuple[tuple[int, ...], float]]:
-        while block := list(islice(every, _BLOCK)):
-            for chosen, shared in zip(block, self._shared(block, base), strict=True):
-                if shared >= at_least(tuple(sorted(self._n_levels[v] for v in chosen))) - ROUNDING:
+        while block := list(islice(every, _BATCH)):
+            for chosen, shared in zip(block, self._shared(block, [base] * len(block)), strict=True):
+                if shared >= at_least(tuple(sorted([self._n_levels[v] for v in chosen]))) - ROUNDING:
                     yield chosen, shared
 
-    def _shared(self, block: Sequence[tuple[int, ...]], base: VarSet) -> list[float]:
-        """Return what the variables of each set share with each other and with the base."""
-        singles = sorted({v for chosen in block for v in chosen})
-        alone = dict(zip(singles, self._entropies([varset([v]) for v in singles]), strict=True))
-        (of_base,) = self._entropies([base])
-        together = self._entropies([VarSet(base | varset(chosen)) for chosen in block])
+    def _shared(self, block: Sequence[tuple[int, ...]], bases: Sequence[VarSet]) -> list[float]:
+        """Return what the variables of each set share with each other and with its base."""
+        together = [VarSet(base | varset(chosen)) for base, chosen in zip(bases, block, strict=True)]
+        parts = dict.fromkeys([*(VarSet(1 << v) for v in {v for chosen in block for v in chosen}), *bases])
+        known = self._oracle.entropies([*parts, *together]).tolist()
+        of = dict(zip(parts, known, strict=False))
         return [
-            fsum([of_base, *(alone[v] for v in chosen), -whole])
-            for chosen, whole in zip(block, together, strict=True)
+            fsum([of[base], *[of[VarSet(1 << v)] for v in chosen], -whole])
+            for base, chosen, whole in zip(bases, block, known[len(parts) :], strict=True)
         ]
 
-    def _entropies(self, sets: Sequence[VarSet]) -> list[float]:
-        return [float(h) for h in self._oracle.entropies(sets)]
+
+def _groups(firsts: Sequence[int], n_begin: dict[int, int]) -> Iterator[list[int]]:
+    """Yield the firsts in groups, so that few sets are asked for together and many alone."""
+    group: list[int] = []
+    n_sets = 0
+    for first in firsts:
+        if group and n_sets + n_begin[first] > _BLOCK:
+            yield group
+            group, n_sets = [], 0
+        group.append(first)
+        n_sets += n_begin[first]
+    if group:
+        yield group
 
 
 class CountingOracle:
-    """Entropies and scans from the counts of any counter."""
+    """Entropies and scans from the counts of any counter; a counter that knows entropies is asked for those."""
 
     error: float = ROUNDING
 
     def __init__(self, counter: CellCounter, n_levels: tuple[int, ...]) -> None:
         self._counter = counter
-        self._scanner = PlainScanner(self, n_levels)
+        inner = counter if isinstance(counter, EntropyOracle) else _Finalized(counter)
+        self._entropies = CachedOracle(inner, _REMEMBERED)
+        self._scanner = PlainScanner(self._entropies, n_levels)
 
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
         """Return the occupied cells of each set."""
@@ -84,7 +114,7 @@ class CountingOracle:
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
-        return np.array([entropy(table.counts) for table in self._counter.counts(sets)], dtype=np.float64)
+        return self._entropies.entropies(sets)
 
     def scan(
         self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
@@ -95,3 +125,13 @@ class CountingOracle:
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return what each variable shares with each base, right to about 1e-14 nats."""
         return self._scanner.extensions(bases)
+
+
+class _Finalized:
+    """The entropies of a counter that only counts."""
+
+    def __init__(self, counter: CellCounter) -> None:
+        self._counter = counter
+
+    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+        return np.array([entropy(table.counts) for table in self._counter.counts(sets)], dtype=np.float64)

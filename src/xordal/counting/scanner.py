@@ -1,13 +1,18 @@
 """All sets of one size that can reach a bar: which sets are counted how, in which groups, on which thread.
 
-Variables with few levels are scanned in bits, sets with any other by codes. Work is cut into groups of firsts
-of about equal cost; what a group found is sorted, so that blocks do not depend on who made them.
+Variables with few levels are scanned in bits, sets with any other by codes. Work is cut into groups of firsts,
+large enough that what Python does between them does not matter, small enough that a scan can be ended at any
+time. Of each group every thread gets a share of the same cost, in one call; what they found is sorted, so that
+blocks do not depend on who made them.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import combinations, islice
+from contextlib import closing
+from itertools import accumulate, combinations, islice
 from math import comb
 from threading import Event
 from typing import NamedTuple
@@ -24,7 +29,7 @@ from xordal.types import EMPTY, VarSet
 
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits
 _LARGEST_BINARY = 1 << 16  # the same where all variables are binary
-_TASK, _LEAST_TASK = 1 << 28, 1 << 22  # words multiplied by one task: some tens of milliseconds at most
+_TASK, _LEAST_TASK = 1 << 28, 1 << 22  # words multiplied by one call: some tens of milliseconds, some tenths
 _MOST_SETS = 1 << 21  # that a block of several firsts may hold
 _SCORING = 24  # what scoring a set costs, in words
 _BATCH = 1024  # sets counted by codes at once
@@ -45,6 +50,7 @@ class Scan(NamedTuple):
     others: tuple[int, ...]
     narrow: frozenset[int]
     n_sets: dict[int, int]  # how many begin with each variable
+    cost: int  # of a set: about so many words are multiplied
 
     @classmethod
     def of(cls, rows: Rows, order: int, at_least: Bar, base: VarSet) -> Scan:
@@ -59,7 +65,8 @@ class Scan(NamedTuple):
             most = min(max(int((_LARGEST_TABLE / n_base) ** (1 / order) + 1e-9), 2), MOST_LEVELS)
         narrow = frozenset(v for v in others if rows.n_levels[v] <= most)
         n_sets = {v: comb(later, order - 1) for later, v in enumerate(reversed(others))}
-        return cls(rows, order, at_least, base, ids, n_base, of_base, others, narrow, n_sets)
+        cost = _cost_of_a_set(rows, narrow, is_all=len(narrow) == len(others))
+        return cls(rows, order, at_least, base, ids, n_base, of_base, others, narrow, n_sets, cost)
 
 
 def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
@@ -72,39 +79,69 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
     if len(scan.narrow) >= scan.order:
         bits = BitScan(scan.rows, scan.order, scan.at_least, sorted(scan.narrow))
         bits.start(scan.base_ids, scan.n_base, scan.base_entropy, with_base=scan.base != EMPTY)
+    is_narrow = len(scan.narrow) == len(scan.others)
     unwanted = Event()
+    under_way: deque[tuple[tuple[int, ...], int]] = deque()
 
-    def run(group: tuple[int, ...]) -> ScanBlock:
-        found = _by_codes(scan, group, unwanted)
+    def tasks() -> Iterator[tuple[int, ...]]:
+        for group in _groups(scan, firsts, threads):
+            shares = _shares(scan, group, threads)
+            under_way.append((group, len(shares)))
+            yield from shares
+
+    def run(share: tuple[int, ...]) -> list[Found]:
+        found = _by_codes(scan, share, unwanted)
         if bits is not None:
-            found.append(bits.scan([v for v in group if v in scan.narrow], unwanted))
-        sets, shared = _sorted(found, scan.order)
-        return ScanBlock(group, sets, shared, sum(scan.n_sets[v] for v in group))
+            found.append(bits.scan(share if is_narrow else [v for v in share if v in scan.narrow], unwanted))
+        return found
 
-    yield from in_threads(threads, run, _groups(scan, firsts, threads), unwanted.set)
+    with closing(
+        in_threads(threads, run, tasks(), unwanted.set, helps=is_narrow and scan.order <= 3)
+    ) as answers:
+        for found in answers:
+            group, n_shares = under_way.popleft()
+            rest = [one for share in islice(answers, n_shares - 1) for one in share]
+            sets, shared = _sorted([*found, *rest], scan.order)
+            yield ScanBlock(group, sets, shared, sum(scan.n_sets[v] for v in group))
 
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
-    """Yield the firsts in groups; for several threads ever smaller ones, so that all end together."""
-    planes = max((scan.rows.n_levels[v] - 1 for v in scan.narrow), default=1)
-    word_cost = (-(-scan.rows.n_rows // 64) + _SCORING) * max(planes, 1) ** 2
-    if len(scan.narrow) < len(scan.others):
-        word_cost = 64 * scan.rows.codes.codes.shape[1]  # by codes, some nanoseconds per row
-    cost = [scan.n_sets[v] * word_cost for v in firsts]
-    left = sum(cost)
-    least = max(_LEAST_TASK, left // (16 * threads))
-    group: list[int] = []
-    size, most, n_sets = 0, 0, 0
-    for v, work in zip(firsts, cost, strict=True):
-        if group and (size + work > most or n_sets + scan.n_sets[v] > _MOST_SETS):
-            yield tuple(group)
-            group, left, size, n_sets = [], left - size, 0, 0
-        if not group:
-            most = min(max(2 * left // (3 * threads), least), _TASK) if threads > 1 else _TASK
-        group.append(v)
-        size, n_sets = size + work, n_sets + scan.n_sets[v]
-    if group:
-        yield tuple(group)
+    """Yield the firsts in groups that keep all threads busy for one call each."""
+    most = min(threads * _TASK // scan.cost, _MOST_SETS)
+    begin, n_sets = 0, 0
+    for end, v in enumerate(firsts):
+        n_sets += scan.n_sets[v]
+        if n_sets > most and end > begin:
+            yield tuple(firsts[begin:end])
+            begin, n_sets = end, scan.n_sets[v]
+    if firsts:
+        yield tuple(firsts[begin:])
+
+
+def _shares(scan: Scan, group: tuple[int, ...], threads: int) -> list[tuple[int, ...]]:
+    """Return a group in shares of about the same cost, one for each thread; whole where it is not worth it.
+
+    Costs fall from first to first, so firsts are dealt out to and fro. Pairs are scanned by ranges of firsts.
+    """
+    n_sets = sum(scan.n_sets[v] for v in group)
+    if threads == 1 or n_sets * scan.cost < _LEAST_TASK:
+        return [group]
+    if scan.order == 2:
+        done = list(accumulate(scan.n_sets[v] for v in group))
+        cuts = [bisect(done, n_sets * t // threads) for t in range(threads)]
+        shares = [group[begin:end] for begin, end in zip(cuts, [*cuts[1:], None], strict=True)]
+    else:
+        turn = 2 * threads
+        shares = [group[t::turn] + group[turn - 1 - t :: turn] for t in range(threads)]
+    return [share for share in shares if share]
+
+
+def _cost_of_a_set(rows: Rows, narrow: frozenset[int], is_all: bool) -> int:
+    """Return about how many words are multiplied for one set."""
+    if not is_all:
+        return 64 * int(rows.codes.codes.shape[1])  # by codes, some nanoseconds per row
+    planes = max([rows.n_levels[v] - 1 for v in narrow], default=1)
+    return (-(-rows.n_rows // 64) + _SCORING) * max(planes, 1) ** 2
 
 
 def _singles(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[ScanBlock]:

@@ -1,13 +1,17 @@
-"""Ordinary threads for kernels that release the interpreter's lock; results come in the order of the tasks."""
+"""Ordinary threads for kernels that release the interpreter's lock; results come in the order of the tasks.
+
+Threads are started once and kept: starting them takes as long as a small scan.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from itertools import islice
+from functools import cache
+from itertools import chain, islice
 from typing import TypeVar
 
 from xordal.errors import SettingsError
@@ -39,32 +43,65 @@ def n_threads(asked: int | None) -> int:
     return asked
 
 
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return threads of this process; tasks never wait for other tasks, so that all callers can share them."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="xordal")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not come along
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def in_threads(
     threads: int,
     run: Callable[[Task], Answer],
     tasks: Iterable[Task],
     give_up: Callable[[], None] = lambda: None,
-) -> Iterator[Answer]:
+    *,
+    helps: bool = False,
+) -> Generator[Answer, None, None]:
     """Yield the answers in order; at most two tasks per thread are under way, so waiting answers stay few.
 
     ``give_up`` is called when no more answers are wanted, before tasks under way are waited for: it may tell
-    them to end early.
+    them to end early. Where the caller ``helps``, it is one of the threads: rather than wait for an answer it
+    works on a task that nobody has begun. That is for short tasks, since an answer may then wait for a task.
     """
     waiting = iter(tasks)
     first = list(islice(waiting, 2))
     if threads == 1 or len(first) < 2:
-        for task in first:
-            yield run(task)
-        for task in waiting:
+        for task in chain(first, waiting):
             yield run(task)
         return
-    pool = ThreadPoolExecutor(threads)
+    pool = _pool(threads - helps)
+    under_way: deque[tuple[Future[Answer], Task]] = deque()
+
+    def take(more: Iterable[Task]) -> None:
+        under_way.extend((pool.submit(run, task), task) for task in more)
+
     try:
-        under_way: deque[Future[Answer]] = deque(pool.submit(run, task) for task in first)
-        under_way.extend(pool.submit(run, task) for task in islice(waiting, 2 * threads - 2))
+        take(first)
+        take(islice(waiting, 2 * threads - 2))
         while under_way:
-            yield under_way.popleft().result()
-            under_way.extend(pool.submit(run, task) for task in islice(waiting, 1))
+            if helps:
+                _help(under_way, run)
+            yield under_way[0][0].result()
+            under_way.popleft()
+            take(islice(waiting, 1))
     finally:
         give_up()
-        pool.shutdown(cancel_futures=True)
+        wait([answer for answer, _ in under_way if not answer.cancel()])
+
+
+def _help(under_way: deque[tuple[Future[Answer], Task]], run: Callable[[Task], Answer]) -> None:
+    """Work on tasks that nobody has begun until the first answer is there."""
+    for place, (answer, task) in enumerate(under_way):
+        if under_way[0][0].done():
+            return
+        if answer.cancel():
+            own: Future[Answer] = Future()
+            under_way[place] = own, task
+            try:
+                own.set_result(run(task))
+            except Exception as error:
+                own.set_exception(error)

@@ -40,7 +40,7 @@ def columns_of(source: Any) -> list[Column]:
         return [_sequence_column(str(name), column) for name, column in source.items()]
     frame = _as_frame(source)
     if frame is not None:
-        return [_frame_column(frame, position) for position in range(frame.shape[1])]
+        return [_frame_column(*column) for column in zip(frame.columns, frame.iter_columns(), strict=True)]
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         table = _arrow_table(source)
         return [column_of(name, array) for name, array in zip(table.column_names, table.columns, strict=True)]
@@ -65,18 +65,17 @@ def _as_frame(source: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _frame_column(frame: Any, position: int) -> Column:
+def _frame_column(label: Any, series: Any) -> Column:
     import narwhals.stable.v2 as nw
 
-    label, series = frame.columns[position], frame[:, position]
     is_named = label is not None and label == label  # noqa: PLR0124 - pandas calls a nameless column None or NaN
     name = str(label) if is_named else ""
-    native = series.to_native()
+    native, kind = series.to_native(), series.dtype
     if series.implementation.is_pandas_like() and hasattr(native.dtype, "categories"):
         # Declared, also where pandas does not call it ordered; and pandas.cut makes levels Arrow does not know.
         codes = np.asarray(native.cat.codes, dtype=np.int32)
         return from_distinct(name, native.cat.categories.tolist(), codes, is_declared=True)
-    if series.dtype == nw.Object and not series.implementation.is_pandas_like():
+    if kind == nw.Object and not series.implementation.is_pandas_like():
         return from_values(name, series.to_list())  # Arrow would see addresses
     try:
         array = series.to_arrow()
@@ -84,7 +83,7 @@ def _frame_column(frame: Any, position: int) -> Column:
         array = None
     if array is None or isinstance(array.type, pa.BaseExtensionType):
         return from_values(name, series.to_list())
-    return column_of(name, array, is_declared=isinstance(series.dtype, nw.Enum))
+    return column_of(name, array, is_declared=isinstance(kind, nw.Enum))
 
 
 def _arrow_table(source: Any) -> pa.Table:

@@ -33,6 +33,10 @@ def additions(graph: ChordalGraph, links: LinkSet) -> tuple[Addition, ...] | Non
     >>> additions(path, ((0, 2), (0, 3)))
     (Addition(x=0, y=2, separator=2), Addition(x=0, y=3, separator=4))
     """
+    if len(links) == 1:
+        (link,) = links
+        separator = graph.separator(link)
+        return None if separator is None else (Addition(*link, separator),)
     growing = _Growing(graph, links)
     chain: list[Addition] = []
     waiting = list(links)

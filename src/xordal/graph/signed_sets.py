@@ -62,13 +62,15 @@ def free_parameters(terms: SignedSets, n_levels: tuple[int, ...]) -> int:
     >>> free_parameters({VarSet(0b11): 1, VarSet(0b01): -1, VarSet(0b10): -1}, n_levels=(3, 4))
     6
     """
-    return sum(sign * (prod(n_levels[v] for v in members(s)) - 1) for s, sign in terms.items())
+    return sum([sign * (prod([n_levels[v] for v in members(s)]) - 1) for s, sign in terms.items()])
 
 
 def _count(terms: SignedSets, variables: int, sign: int) -> None:
     if variables == 0:
         return
     key = VarSet(variables)
-    terms[key] = terms.get(key, 0) + sign
-    if terms[key] == 0:
+    total = terms.get(key, 0) + sign
+    if total:
+        terms[key] = total
+    else:
         del terms[key]

@@ -7,7 +7,7 @@ O(N^(2i)).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
@@ -15,8 +15,7 @@ from xordal.graph.signed_sets import change, signed_sets
 from xordal.types import LinkSet, SignedSets, VarSet, members, varset
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A variable set that may be completed, the links it misses, and what they add to the signed sets."""
 
     variables: VarSet

@@ -13,7 +13,7 @@ Admitted sets are found where plain candidates are: in the scans of all sets of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb, inf
 
 import numpy as np
@@ -83,7 +83,7 @@ def accepted(problem: Problem, candidates: Sequence[Filled]) -> list[Judged | No
     able = [place for place, verdict in enumerate(own) if verdict.is_accepted]
     whole = judged([candidates[place].whole for place in able])
     passed = {
-        place: Judged(candidates[place].whole, replace(verdict, rank=min(own[place].rank, verdict.rank)))
+        place: Judged(candidates[place].whole, verdict._replace(rank=min(own[place].rank, verdict.rank)))
         for place, verdict in zip(able, whole, strict=True)
         if verdict.is_accepted
     }

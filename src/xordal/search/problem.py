@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle, Scanner
 from xordal.graph.signed_sets import free_parameters
@@ -60,8 +61,7 @@ class Problem:
         return self.scans.scanner
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A candidate's evidence and the judge's verdict on it."""
 
     evidence: Evidence

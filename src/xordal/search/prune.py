@@ -22,19 +22,18 @@ from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change
 from xordal.search.candidates import Candidate
-from xordal.search.problem import Problem, judge
+from xordal.search.problem import Problem, evidence
 from xordal.statistics.criterion import Evidence
 from xordal.types import EMPTY, Link, VarSet, members, varset
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What speaks for a link: evidence given its common neighbours, how strong it is, whether it is enough."""
+class Idle:
+    """A link that the data do not show: the evidence given its common neighbours, and how strong it is."""
 
     evidence: Evidence
     log_p_value: float | None
     strength: float
-    is_shown: bool
 
 
 class Pruner:
@@ -52,41 +51,44 @@ class Pruner:
         self._problem = problem
         self._largest = largest
         self._required = {*problem.rules.required, *problem.rules.fill_in}
-        self._tested: dict[tuple[Link, VarSet], Kept] = {}
+        self._tested: dict[tuple[Link, VarSet], tuple[Evidence, bool]] = {}
 
-    def idlest(self, graph: ChordalGraph) -> Kept | None:
+    def idlest(self, graph: ChordalGraph) -> Idle | None:
         """Return the link that goes next, if one may go."""
         able = [pair for pair in removable(graph) if pair[0] not in self._required]
         self._test(able)
-        idle = [kept for pair in able if not (kept := self._tested[pair]).is_shown]
-        idle.sort(key=lambda kept: (kept.strength, kept.evidence.links))
-        for place, kept in enumerate(idle):
-            if not self._is_needed(graph, kept.evidence.links[0]):
+        idle = self._weighed([found for found, is_shown in map(self._tested.__getitem__, able) if not is_shown])
+        idle.sort(key=lambda one: (one.strength, one.evidence.links))
+        for place, one in enumerate(idle):
+            if not self._is_needed(graph, one.evidence.links[0]):
                 return min(self._tied(graph, idle[place:]), key=lambda other: other.evidence.links)
         return None
 
-    def _tied(self, graph: ChordalGraph, idle: list[Kept]) -> Iterator[Kept]:
+    def _weighed(self, batch: list[Evidence]) -> list[Idle]:
+        """Return how strong the evidence for links is: by p-value, or by rank where there is none."""
+        log_ps = self._problem.judge.log_p_values(batch)
+        if log_ps is not None:
+            return [Idle(found, log_p, -log_p) for found, log_p in zip(batch, log_ps, strict=True)]
+        verdicts = self._problem.judge.judge(batch)
+        return [Idle(found, None, verdict.rank) for found, verdict in zip(batch, verdicts, strict=True)]
+
+    def _tied(self, graph: ChordalGraph, idle: list[Idle]) -> Iterator[Idle]:
         """Yield the links that may go and are as weak as the first."""
         most = idle[0].strength + self._problem.judge.tolerance(idle[0].strength)
-        for kept in idle:
-            if kept.strength > most:
+        for one in idle:
+            if one.strength > most:
                 return
-            if not self._is_needed(graph, kept.evidence.links[0]):
-                yield kept
+            if not self._is_needed(graph, one.evidence.links[0]):
+                yield one
 
     def _test(self, pairs: list[tuple[Link, VarSet]]) -> None:
         """Test links given their common neighbours, those that were not tested before."""
         new = [pair for pair in pairs if pair not in self._tested]
         if not new:
             return
-        judged = judge(self._problem, [_bringing_back(*pair) for pair in new])
-        batch = [found.evidence for found in judged]
-        log_ps = self._problem.judge.log_p_values(batch)
+        batch = evidence(self._problem, [_bringing_back(*pair) for pair in new])
         shown = self._problem.judge.depends(batch, 1)
-        for place, (pair, found) in enumerate(zip(new, judged, strict=True)):
-            log_p = None if log_ps is None else log_ps[place]
-            strength = found.verdict.rank if log_p is None else -log_p
-            self._tested[pair] = Kept(found.evidence, log_p, strength, shown[place])
+        self._tested.update(zip(new, zip(batch, shown, strict=True), strict=True))
 
     def _is_needed(self, graph: ChordalGraph, link: Link) -> bool:
         """Whether a set of the clique, both ends in it, holds a pair that only the rest makes dependent."""
@@ -104,10 +106,8 @@ class Pruner:
         given_rest = [(pair, VarSet(whole & ~varset(pair))) for pair in pairs]
         alone = [(pair, EMPTY) for pair in pairs]
         self._test([*given_rest, *alone])
-        shown = self._problem.judge.depends([self._tested[pair].evidence for pair in given_rest])
-        return any(
-            is_shown and not self._tested[pair].is_shown for is_shown, pair in zip(shown, alone, strict=True)
-        )
+        shown = self._problem.judge.depends([self._tested[pair][0] for pair in given_rest])
+        return any(is_shown and not self._tested[pair][1] for is_shown, pair in zip(shown, alone, strict=True))
 
 
 def removable(graph: ChordalGraph) -> Iterator[tuple[Link, VarSet]]:

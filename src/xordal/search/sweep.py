@@ -8,10 +8,11 @@ base gains plus what they share with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import cache
 from math import comb, inf, prod
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from xordal.types import members
 _MOST_WAITING = 4_000_000  # free sets kept in waiting, 20 to 50 bytes each
 _BLOCK_CELLS = 4_000_000  # pairs of base and variable looked at in one go
 
+T = TypeVar("T", bound=Hashable)
 OnBlock = Callable[[int], None]
 ShapeOf = Callable[[tuple[int, ...]], Shape]
 
@@ -113,22 +115,18 @@ def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate],
     shared = problem.scanner.extensions([base.variables for base in bases])
     on_block(shared.size)
     total = own[:, None] + shared + problem.scanner.error
-    upper = np.full(total.shape, -inf)
-    outside = _outside(graph, bases)
-    levels = np.array(problem.n_levels)
-    shapes = [Grown.of(base, problem.n_levels) for base in bases]
-    for shape in set(shapes):
-        rows = np.flatnonzero([here == shape for here in shapes])
-        for r in set(problem.n_levels):
-            grown = shape.with_levels((r,))
-            place = np.ix_(rows, np.flatnonzero(levels == r))
-            wide = np.zeros(total.shape, dtype=np.bool_)
-            wide[place] = total[place] >= problem.least_gain(grown)
-            wide &= outside
-            upper[wide] = problem.judge.ceiling(grown, total[wide])
-    of, chosen = np.nonzero(upper > -inf)
-    sets = chosen.astype(np.int32).reshape(-1, 1)
-    return Stream(sets, upper[of, chosen], [base.variables for base in bases], of)
+    levels, level_of = _numbered(problem.n_levels)
+    grown, grown_of = _numbered([Grown.of(base, problem.n_levels) for base in bases])
+    shapes = [[base.with_levels((r,)) for r in levels] for base in grown]
+    bars = np.array([[problem.least_gain(shape) for shape in row] for row in shapes])
+    of, chosen = np.nonzero((total >= bars[grown_of[:, None], level_of]) & _outside(graph, bases))
+    upper, kind = np.full(len(of), -inf), grown_of[of] * len(levels) + level_of[chosen]
+    for number in np.unique(kind).tolist():
+        alike, shape = kind == number, shapes[number // len(levels)][number % len(levels)]
+        upper[alike] = problem.judge.ceiling(shape, total[of[alike], chosen[alike]])
+    may = upper > -inf
+    sets = chosen[may].astype(np.int32).reshape(-1, 1)
+    return Stream(sets, upper[may], [base.variables for base in bases], of[may])
 
 
 def _several(problem: Problem, base: Candidate, n_more: int, on_block: OnBlock) -> Stream:
@@ -168,8 +166,7 @@ def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) 
     return highest
 
 
-@dataclass(frozen=True, slots=True)
-class Grown:
+class Grown(NamedTuple):
     """What decides the shape of a base's extensions."""
 
     size: int
@@ -210,11 +207,18 @@ def _dof_of_sharing(levels: tuple[int, ...]) -> int:
     return prod(levels) - 1 - sum(r - 1 for r in levels)
 
 
+def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
+    """Return the distinct values, and the number of each one among them."""
+    number: dict[T, int] = {}
+    numbers = [number.setdefault(value, len(number)) for value in values]
+    return list(number), np.array(numbers, dtype=np.int64)
+
+
 def _outside(graph: ChordalGraph, bases: Sequence[Candidate]) -> NDArray[np.bool_]:
     """Return which variables lie in other components than each base, shape (bases, variables)."""
     labels = labels_of(graph.components)
     outside = np.ones((len(bases), graph.n_vertices), dtype=np.bool_)
     for row, base in enumerate(bases):
-        for own in {int(labels[v]) for v in members(base.variables)}:
-            outside[row] &= labels != own
+        for own in {graph.components[v] for v in members(base.variables)}:
+            outside[row] &= labels != (own & -own).bit_length() - 1
     return outside

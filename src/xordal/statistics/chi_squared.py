@@ -17,6 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+_FEW = 16  # values up to which one at a time is quicker
+
 _UNDERFLOWS = 1e-280  # below it the fraction takes over, well before Q loses digits
 _TINY = 1e-300
 _MOST_TERMS = 100_000
@@ -49,6 +51,32 @@ def log_tail(g2: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:
     if is_far.any():
         result[is_far] = _far_log_tail(a[is_far], x[is_far])
     return result
+
+
+def log_tails(g2: list[float], dof: list[float]) -> list[float]:
+    """Return the same for pairs of numbers, few or many: to the bit what :func:`log_tail` returns.
+
+    Examples
+    --------
+    >>> [round(log_p, 3) for log_p in log_tails([3.841459, 1e6], [1, 1])]
+    [-2.996, -500007.134]
+    """
+    if len(g2) > _FEW:
+        found: list[float] = log_tail(g2, dof).tolist()
+        return found
+    return [_log_tail_of(max(one, 0.0) / 2, other / 2) for one, other in zip(g2, dof, strict=True)]
+
+
+def _log_tail_of(x: float, a: float) -> float:
+    """Return log Q(a, x). The functions are NumPy's, not those of math: they round alike in arrays."""
+    from scipy.special import gammainc, gammaincc, gammaln
+
+    upper = float(gammaincc(a, x))
+    if upper < _UNDERFLOWS:
+        return float(a * np.log(x) - x - gammaln(a) + np.log(_fraction_of(a, x)))
+    if upper < 0.5:
+        return float(np.log(upper))
+    return float(np.log1p(-min(float(gammainc(a, x)), 0.5)))
 
 
 def quantile(log_p: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:
@@ -106,22 +134,47 @@ def _log_of_far_tail(
 
 
 def _fraction(a: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return F = Gamma(a, x) e^x / x^a, for x well above a: 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(...)))."""
+    """Return F = Gamma(a, x) e^x / x^a, for x well above a: 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(...))).
+
+    Each value stops where it has converged by itself, so that it does not depend on what others there are.
+    """
     below = x + 1 - a
     upper = np.full_like(x, 1 / _TINY)
     lower = 1 / below
     value = lower.copy()
+    is_open = np.ones(x.shape, dtype=np.bool_)
     for term in range(1, _MOST_TERMS):
         numerator = -term * (term - a)
         below = below + 2
         lower = 1 / _away_from_zero(numerator * lower + below)
         upper = _away_from_zero(below + numerator / upper)
         factor = lower * upper
-        value *= factor
-        if np.all(np.abs(factor - 1) < _PRECISION):
+        value = np.where(is_open, value * factor, value)
+        is_open &= np.abs(factor - 1) >= _PRECISION
+        if not is_open.any():
             break
     return value
 
 
 def _away_from_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.abs(values) < _TINY, _TINY, values)
+
+
+def _fraction_of(a: float, x: float) -> float:
+    """Return the same for two numbers, step by step as above."""
+    below = x + 1 - a
+    upper = 1 / _TINY
+    lower = 1 / below
+    value = lower
+    for term in range(1, _MOST_TERMS):
+        numerator = -term * (term - a)
+        below = below + 2
+        lower = numerator * lower + below
+        lower = 1 / (lower if abs(lower) >= _TINY else _TINY)
+        upper = below + numerator / upper
+        upper = upper if abs(upper) >= _TINY else _TINY
+        factor = lower * upper
+        value *= factor
+        if abs(factor - 1) < _PRECISION:
+            break
+    return value

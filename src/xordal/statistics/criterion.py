@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from xordal.graph.chain import Addition
 from xordal.types import LinkSet, SignedSets, VarSet
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What the data say about one candidate change of the graph.
 
     Attributes
@@ -57,8 +56,7 @@ class Evidence:
     steps: tuple[Addition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What a criterion says of a candidate: its rank, whether it may enter, its log p-value if it has one."""
 
     rank: float
@@ -66,8 +64,7 @@ class Verdict:
     log_p_value: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """What is known of a candidate before anything is counted.
 
     Attributes
@@ -154,14 +151,27 @@ class Judge(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsLeastGain(Protocol):
+    """A judge that knows at once from which gain on its ceiling is above -inf."""
+
+    def least_gain(self, shape: Shape) -> float:
+        """Return the gain, in nats, up to which no candidate of a shape is accepted, or a little less."""
+        ...
+
+
 def least_gain(judge: Judge, shape: Shape) -> float:
     """Return the gain, in nats, up to which no candidate of a shape is accepted; infinity if none ever is.
+
+    A judge that does not know it is asked for its ceiling until it is found.
 
     Examples
     --------
     >>> round(least_gain(EntropyDecrement(0.25), Shape(2, 1, 0, 1)), 9)
     0.25
     """
+    if isinstance(judge, KnowsLeastGain):
+        return judge.least_gain(shape)
     low, high = 0.0, 1.0
     while judge.ceiling(shape, np.array([high]))[0] == -inf:
         low, high = high, 2 * high
@@ -221,6 +231,10 @@ class EntropyDecrement:
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gain where it is above the threshold."""
         return np.where(gains > self.delta_h + ROUNDING, gains, -inf)
+
+    def least_gain(self, shape: Shape) -> float:
+        """Return the threshold."""
+        return self.delta_h
 
     def tolerance(self, best: float) -> float:
         """Return 1e-12 nats, whatever the best gain."""

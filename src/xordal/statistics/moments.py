@@ -18,7 +18,7 @@ counts it is 2 (R - 1)(C - 1), of degree 2 alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -29,11 +29,14 @@ from xordal.counting.oracle import CellCounts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Margins = tuple[list[int], list[int]]
+"""The positive counts of x and of y in one stratum, each in increasing order."""
 
-_DEGREE = 4
-_DENSE = 40.0  # from this fitted count on, expansions in 1 / mu replace sums over the law of a cell
-_BANDS = (0.05, 0.5, 2.0, 8.0, _DENSE)  # fitted counts of one band are summed over the same range
+DEGREE = 4
+DENSE = 40.0  # from this fitted count on, expansions in 1 / mu replace sums over the law of a cell
+_BANDS = (0.05, 0.5, 2.0, 8.0, DENSE)  # fitted counts of one band are summed over the same range
 _LARGEST_CODE = 2**62
+_FEW = 256  # cells up to which Python is quicker than NumPy
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,17 @@ class Strata:
     row_stratum: Integers
     column_stratum: Integers
 
+    @classmethod
+    def of(cls, margins: Sequence[Margins]) -> Strata:
+        """Return margins that stand stratum by stratum."""
+        numbers = np.arange(len(margins))
+        return cls(
+            np.array([count for rows, _ in margins for count in rows], dtype=np.int64),
+            np.array([count for _, columns in margins for count in columns], dtype=np.int64),
+            np.repeat(numbers, [len(rows) for rows, _ in margins]),
+            np.repeat(numbers, [len(columns) for _, columns in margins]),
+        )
+
     @property
     def totals(self) -> Integers:
         """Counts n_s of the strata."""
@@ -83,27 +97,56 @@ class Strata:
         return np.bincount(stratum, minlength=int(self.row_stratum.max()) + 1)
 
 
-def strata(of_x: CellCounts, of_y: CellCounts, places: tuple[int, int], n_levels: Sequence[int]) -> Strata:
-    """Return the margins of a step from the counts of Sx and Sy.
+def margins_of(
+    of_x: CellCounts, of_y: CellCounts, places: tuple[int, int], n_levels: Sequence[int]
+) -> list[Margins]:
+    """Return the margins of a step from the counts of Sx and Sy, stratum by stratum.
 
     ``places`` are the positions of x and y among the variables of each; ``n_levels`` are those of S. Rows,
     columns and strata come in the order of their counts, so that the names of levels, or which of the two is
     called x, cannot change a bit of what follows.
     """
-    kept = [np.delete(of.cells, place, axis=1) for of, place in zip((of_x, of_y), places, strict=True)]
-    stratum = _numbered(np.concatenate(kept), n_levels)
-    x_stratum, y_stratum = stratum[: len(of_x.counts)], stratum[len(of_x.counts) :]
-    rows, columns = _by_stratum(of_x.counts, x_stratum), _by_stratum(of_y.counts, y_stratum)
+    by_stratum = _few_by_stratum if len(of_x.counts) + len(of_y.counts) <= _FEW else _many_by_stratum
+    rows, columns = by_stratum((of_x, of_y), places, n_levels)
     if sorted(columns) < sorted(rows):
         rows, columns = columns, rows
-    pairs = sorted(zip(rows, columns, strict=True))
-    width = [(len(row), len(column)) for row, column in pairs]
-    return Strata(
-        np.array([count for row, _ in pairs for count in row], dtype=np.int64),
-        np.array([count for _, column in pairs for count in column], dtype=np.int64),
-        np.repeat(np.arange(len(pairs)), [rows for rows, _ in width]),
-        np.repeat(np.arange(len(pairs)), [columns for _, columns in width]),
-    )
+    return sorted(zip(rows, columns, strict=True))
+
+
+def strata(of_x: CellCounts, of_y: CellCounts, places: tuple[int, int], n_levels: Sequence[int]) -> Strata:
+    """Return the same as arrays."""
+    return Strata.of(margins_of(of_x, of_y, places, n_levels))
+
+
+def n_cells_of(margins: Sequence[Margins]) -> int:
+    """Return the number of cells with a positive fitted count."""
+    return sum(len(rows) * len(columns) for rows, columns in margins)
+
+
+def _few_by_stratum(
+    of: tuple[CellCounts, CellCounts], places: tuple[int, int], n_levels: Sequence[int]
+) -> Iterator[list[list[int]]]:
+    """Yield the counts of x, then those of y, of each stratum in increasing order."""
+    number: dict[tuple[int, ...], int] = {}
+    for counted, place in zip(of, places, strict=True):
+        found: list[list[int]] = [[] for _ in number]
+        for cell, count in zip(counted.cells.tolist(), counted.counts.tolist(), strict=True):
+            del cell[place]
+            stratum = number.setdefault(tuple(cell), len(number))
+            if stratum == len(found):
+                found.append([])
+            found[stratum].append(count)
+        yield [sorted(counts) for counts in found]
+
+
+def _many_by_stratum(
+    of: tuple[CellCounts, CellCounts], places: tuple[int, int], n_levels: Sequence[int]
+) -> Iterator[list[list[int]]]:
+    """Yield the same, by sorting."""
+    kept = [np.delete(counted.cells, place, axis=1) for counted, place in zip(of, places, strict=True)]
+    stratum = _numbered(np.concatenate(kept), n_levels)
+    yield _by_stratum(of[0].counts, stratum[: len(kept[0])])
+    yield _by_stratum(of[1].counts, stratum[len(kept[0]) :])
 
 
 def _numbered(cells: Integers, n_levels: Sequence[int]) -> Integers:
@@ -134,7 +177,7 @@ def step_moments(margins: Strata) -> Moments:
     shares = (margins.rows / margins.totals[margins.row_stratum])[row]
     others = (margins.columns / margins.totals[margins.column_stratum])[column]
     variance = float(rest.sum())
-    for degree in range(1, _DEGREE + 1):
+    for degree in range(1, DEGREE + 1):
         variance += _variance(degree, coefficients[degree], (shares, others), (row, column, stratum))
     return Moments(float(coefficients[0].sum()), max(variance, 0.0))
 
@@ -192,17 +235,23 @@ def _cell_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
     distinct, place = np.unique(np.stack([low, high, n]), axis=1, return_inverse=True)
     a, b, n = distinct
     mu = a * b / n
-    coefficients, rest = np.zeros((_DEGREE + 1, len(mu))), np.zeros(len(mu))
-    is_dense = mu >= _DENSE
+    coefficients, rest = np.zeros((DEGREE + 1, len(mu))), np.zeros(len(mu))
+    is_dense = mu >= DENSE
     coefficients[:, is_dense] = _expanded(a[is_dense], b[is_dense], n[is_dense])
-    lowest = 0.0
-    for highest in _BANDS:
-        band = (mu >= lowest) & (mu < highest)
-        if band.any():
-            coefficients[:, band], rest[band] = _summed(a[band], b[band], n[band])
-        lowest = highest
+    coefficients[:, ~is_dense], rest[~is_dense] = sparse_terms(a[~is_dense], b[~is_dense], n[~is_dense])
     place = place.reshape(-1)
     return coefficients[:, place], rest[place]
+
+
+def sparse_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
+    """Return the same for cells of small fitted counts, a <= b, each one once."""
+    mu = a * b / n
+    coefficients, rest = np.zeros((DEGREE + 1, len(mu))), np.zeros(len(mu))
+    bands = np.searchsorted(_BANDS, mu, side="right")
+    for number in sorted(set(bands.tolist())):
+        band = bands == number
+        coefficients[:, band], rest[band] = _summed(a[band], b[band], n[band])
+    return coefficients, rest
 
 
 def _expanded(a: Integers, b: Integers, n: Integers) -> Floats:
@@ -210,7 +259,7 @@ def _expanded(a: Integers, b: Integers, n: Integers) -> Floats:
     mu, q, p = a * b / n, a / n, b / n
     second = mu * (1 - q) * (1 - p) * n / np.maximum(n - 1, 1)
     third = second * (1 - 2 * q) * (1 - 2 * p)
-    found = np.zeros((_DEGREE + 1, len(mu)))
+    found = np.zeros((DEGREE + 1, len(mu)))
     found[0] = second / mu - third / (3 * mu**2) + second**2 / (2 * mu**3)
     found[1] = (third / mu - second**2 / mu**2) / np.sqrt(np.maximum(second, 1e-300))
     found[2] = np.sqrt(2.0) * second / mu * (1 + 1 / (6 * mu))
@@ -222,19 +271,22 @@ def _summed(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
     k, law = _hypergeometric(a, b, n)
     mu = (a * b / n)[:, None]
     term = 2 * (k * np.log(np.maximum(k, 1) / mu) - k + mu)
-    found = np.zeros((_DEGREE + 1, len(a)))
+    found = np.zeros((DEGREE + 1, len(a)))
+    weighted, law_k = law * term, law * k
     previous, current = np.zeros_like(law), np.ones_like(law)
     norm = np.zeros((len(a), 1))
-    for degree in range(_DEGREE + 1):
-        found[degree] = (law * term * current).sum(axis=1)
-        centre = (law * k * current**2).sum(axis=1, keepdims=True)
+    for degree in range(DEGREE + 1):
+        found[degree] = np.add.reduce(weighted * current, axis=1)
+        if degree == DEGREE:
+            break
+        centre = np.add.reduce(law_k * current**2, axis=1, keepdims=True)
         following = (k - centre) * current - norm * previous
-        norm = np.sqrt((law * following**2).sum(axis=1, keepdims=True))
+        norm = np.sqrt(np.add.reduce(law * following**2, axis=1, keepdims=True))
         is_new = norm > 1e-7 * (1 + mu)  # a law of d points has polynomials up to degree d - 1
         previous, current = current, np.where(is_new, following / np.where(is_new, norm, 1), 0)
         norm = np.where(is_new, norm, 0)
-    variance = (law * term**2).sum(axis=1) - found[0] ** 2
-    return found, np.maximum(variance - (found[1:] ** 2).sum(axis=0), 0)
+    variance = np.add.reduce(law * term**2, axis=1) - found[0] ** 2
+    return found, np.maximum(variance - np.add.reduce(found[1:] ** 2, axis=0), 0)
 
 
 def _hypergeometric(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:

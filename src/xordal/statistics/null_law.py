@@ -16,12 +16,14 @@ import numpy as np
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.chi_squared import log_tails
 from xordal.statistics.criterion import Evidence
-from xordal.statistics.moments import Moments, step_moments, strata
+from xordal.statistics.few_cells import few_cell_moments
+from xordal.statistics.moments import Moments, Strata, margins_of, n_cells_of, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
-from xordal.types import EMPTY, SignedSets, VarSet, members, varset
+from xordal.types import EMPTY, LinkSet, SignedSets, VarSet, members, varset
 
+_FEW_CELLS = 128  # up to which Python is quicker than NumPy
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
 
 
@@ -44,7 +46,7 @@ def log_p_value(g2: float, law: Moments) -> float:
     scale = max(1.0, variance / (2 * law.mean))
     dof = variance / (2 * scale**2)
     shift = law.mean - scale * dof
-    return float(log_tail((g2 - shift) / scale, dof))
+    return log_tails([(g2 - shift) / scale], [dof])[0]
 
 
 class NullLaw:
@@ -65,13 +67,18 @@ class NullLaw:
         self._n_levels = n_levels
         self._seed = seed
         self._counts: dict[VarSet, CellCounts] = {}
-        self._moments: dict[Addition, Moments] = {}
+        self._steps: dict[Addition, Moments] = {}
+        self._moments: dict[tuple[LinkSet, frozenset[VarSet]], Moments] = {}
 
     def moments(self, batch: Sequence[Evidence]) -> list[Moments]:
         """Return mean and variance of each candidate's G2, were all its gain chance."""
-        chains = [self._chain(found) for found in batch]
-        self._count(varset_of for chain in chains for step in chain for varset_of in _margins(step))
-        return [sum((self._step(step) for step in chain), Moments(0, 0)) for chain in chains]
+        keys = [(found.links, frozenset(found.change)) for found in batch]
+        new = {key: found for key, found in zip(keys, batch, strict=True) if key not in self._moments}
+        chains = {key: self._chain(found) for key, found in new.items()}
+        self._count([margin for chain in chains.values() for step in chain for margin in _margins(step)])
+        for key, chain in chains.items():
+            self._moments[key] = sum([self._step(step) for step in chain], Moments(0, 0))
+        return [self._moments[key] for key in keys]
 
     def _chain(self, found: Evidence) -> tuple[Addition, ...]:
         """Return the steps of a candidate, rebuilt from its change: where its links lie, all else is linked."""
@@ -116,19 +123,20 @@ class NullLaw:
         self._counts.update(zip(new, self._counter.counts(new), strict=True))
 
     def _step(self, step: Addition) -> Moments:
-        if step not in self._moments:
-            self._moments[step] = self._computed(step)
-        return self._moments[step]
+        if step not in self._steps:
+            self._steps[step] = self._computed(step)
+        return self._steps[step]
 
     def _computed(self, step: Addition) -> Moments:
         x, y, separator = step
         with_x, with_y = _margins(step)
         places = (members(with_x).index(x), members(with_y).index(y))
         levels = [self._n_levels[v] for v in members(separator)]
-        margins = strata(self._counts[with_x], self._counts[with_y], places, levels)
-        if margins.n_cells <= _MOST_CELLS:
-            return step_moments(margins)
-        return self._shuffled(step)
+        margins = margins_of(self._counts[with_x], self._counts[with_y], places, levels)
+        n_cells = n_cells_of(margins)
+        if n_cells > _MOST_CELLS:
+            return self._shuffled(step)
+        return few_cell_moments(margins) if n_cells <= _FEW_CELLS else step_moments(Strata.of(margins))
 
     def _shuffled(self, step: Addition) -> Moments:
         x, y, separator = step

@@ -23,10 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
-from xordal.statistics.chi_squared import log_tail, quantile
+from xordal.statistics.chi_squared import log_tail, log_tails, quantile
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict, shape_of
 from xordal.statistics.null_law import NullLaw, log_p_value
 from xordal.statistics.weights import Weights
+
+_SPARE = 1e-9  # of a bar: far more than its rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +93,13 @@ class SignificanceJudge:
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
         """Rank by -log p; one that cannot be accepted has no p-value, since nothing was counted for it."""
-        bars = [self._log_level(shape_of(found), bool(found.fill_in)) for found in batch]
-        lowest = self._nominal(batch)
-        able = [place for place, bar in enumerate(bars) if lowest[place] <= bar]
-        log_ps = dict(zip(able, self.log_p_values([batch[place] for place in able]), strict=True))
+        shapes = [shape_of(found) for found in batch]
+        bars = [self._log_level(shape, bool(found.fill_in)) for shape, found in zip(shapes, batch, strict=True)]
+        nominal = self._nominal(batch, shapes)
+        log_ps = self._where_able(batch, nominal, bars)
         return [
-            Verdict(-log_ps[place], log_ps[place] <= bar, log_ps[place])
-            if place in log_ps
-            else Verdict(-lowest[place], False)
-            for place, bar in enumerate(bars)
+            Verdict(-lowest, False) if log_p is None else Verdict(-log_p, log_p <= bar, log_p)
+            for lowest, log_p, bar in zip(nominal, log_ps, bars, strict=True)
         ]
 
     def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
@@ -107,33 +107,55 @@ class SignificanceJudge:
         if n_tests is None:
             return [verdict.is_accepted for verdict in self.judge(batch)]
         bar = self._log_alpha - log(n_tests)
-        able = [place for place, lowest in enumerate(self._nominal(batch)) if lowest <= bar]
-        log_ps = self.log_p_values([batch[place] for place in able])
-        shown = {place for place, log_p in zip(able, log_ps, strict=True) if log_p <= bar}
-        return [place in shown for place in range(len(batch))]
+        nominal = self._nominal(batch, [shape_of(found) for found in batch])
+        log_ps = self._where_able(batch, nominal, [bar] * len(batch))
+        return [log_p is not None and log_p <= bar for log_p in log_ps]
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-value of each, accepted or not."""
+        return self._log_ps(batch, self._nominal(batch, [shape_of(found) for found in batch]))
+
+    def _where_able(
+        self, batch: Sequence[Evidence], nominal: Sequence[float], bars: Sequence[float]
+    ) -> list[float | None]:
+        """Return the log p-values of those that can reach their bar; the others cost no counts."""
+        able = [place for place, bar in enumerate(bars) if nominal[place] <= bar]
+        found: list[float | None] = [None] * len(batch)
+        log_ps = self._log_ps([batch[place] for place in able], [nominal[place] for place in able])
+        for place, log_p in zip(able, log_ps, strict=True):
+            found[place] = log_p
+        return found
+
+    def _log_ps(self, batch: Sequence[Evidence], nominal: Sequence[float]) -> list[float]:
         return [
-            max(log_p_value(2 * self._n_rows * found.gain, law), nominal)
-            for found, law, nominal in zip(batch, self._law.moments(batch), self._nominal(batch), strict=True)
+            max(log_p_value(2 * self._n_rows * found.gain, law), lowest)
+            for found, law, lowest in zip(batch, self._law.moments(batch), nominal, strict=True)
         ]
 
-    def _nominal(self, batch: Sequence[Evidence]) -> list[float]:
+    def _nominal(self, batch: Sequence[Evidence], shapes: Sequence[Shape]) -> list[float]:
         """Return the log p-values that need no counts; no candidate's own is lower."""
-        gains = np.array([found.gain for found in batch], dtype=np.float64)
-        dofs = np.array([_nominal_dof(shape_of(found)) for found in batch], dtype=np.float64)
-        return log_tail(2 * self._n_rows * gains, dofs).tolist() if batch else []
+        g2 = [2 * self._n_rows * found.gain for found in batch]
+        return log_tails(g2, [float(_nominal_dof(shape)) for shape in shapes])
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return -log p of the nominal test, where that can be accepted."""
         log_ps = log_tail(2 * self._n_rows * gains, _nominal_dof(shape))
-        bar = max(self._log_level(shape, is_filled) for is_filled in (False, True))
-        return np.where(log_ps <= bar, -log_ps, -inf)
+        return np.where(log_ps <= self._highest_level(shape), -log_ps, -inf)
+
+    def least_gain(self, shape: Shape) -> float:
+        """Return the gain up to which the nominal test accepts no candidate of a shape, or a little less."""
+        bar = self._highest_level(shape)
+        if bar == -inf:
+            return inf
+        return (1 - _SPARE) * float(quantile(bar, _nominal_dof(shape))) / (2 * self._n_rows)
 
     def tolerance(self, best: float) -> float:
         """Return 1e-9 of the best rank."""
         return 1e-9 * max(1.0, abs(best))
+
+    def _highest_level(self, shape: Shape) -> float:
+        """Return the log p-value up to which a candidate is accepted, with or without fill-in."""
+        return max(self._log_level(shape, is_filled) for is_filled in (False, True))
 
     def _log_level(self, shape: Shape, is_filled: bool) -> float:
         """Return the log p-value up to which a candidate is accepted."""

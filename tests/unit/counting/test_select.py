@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,46 @@ def test_threads() -> None:
         n_threads(0)
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-def test_answers_come_in_order_and_errors_come_through(threads: int) -> None:
-    assert list(in_threads(threads, lambda x: x * x, range(50))) == [x * x for x in range(50)]
+@pytest.mark.parametrize("helps", [False, True])
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_answers_come_in_order_and_errors_come_through(threads: int, helps: bool) -> None:
+    assert list(in_threads(threads, lambda x: x * x, range(50), helps=helps)) == [x * x for x in range(50)]
+    answers = in_threads(threads, lambda x: 1 // x, [2, 1, 0, 1], helps=helps)
+    assert [next(answers), next(answers)] == [0, 1]
     with pytest.raises(ZeroDivisionError):
-        list(in_threads(threads, lambda x: 1 // x, [2, 1, 0, 1]))
+        next(answers)
+
+
+def test_who_asks_works_too_where_it_helps() -> None:
+    """One other thread is held up by the first task; the second is done by the caller, or neither would end."""
+    second_done, threads = Event(), []
+
+    def run(x: int) -> bool:
+        threads.append(current_thread())
+        if current_thread() is main_thread():
+            second_done.set()
+        return second_done.wait(timeout=60)
+
+    assert list(in_threads(2, run, range(2), helps=True)) == [True, True]
+    assert main_thread() in threads
+
+
+def test_threads_are_kept_and_do_not_come_along_into_a_fork() -> None:
+    used = {thread for _ in range(5) for thread in in_threads(2, lambda x: current_thread(), range(20))}
+    assert len(used) <= 2
+    if hasattr(os, "fork"):
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # that a process with threads forks is the point
+            child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                status = int(list(in_threads(2, abs, range(5))) != list(range(5)))
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_ctrl_c_within_a_kernel_is_an_interruption() -> None:
@@ -146,5 +182,5 @@ def test_tasks_under_way_are_told_to_give_up() -> None:
 
     answers = in_threads(2, run, range(3), given_up.set)
     assert next(answers)
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
     assert given_up.is_set()

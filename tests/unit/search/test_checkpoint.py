@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.oracle.test_engines import planted
+from tests.oracle.test_engines import planted, woven
 from tests.strategies import tables
 from xordal import (
     BIC,
@@ -75,16 +75,17 @@ def test_required_links_and_limits_resume(tmp_path: Path) -> None:
     assert learn(BOX, checkpoint=Checkpoint(path, resume=True)).trace == learn(BOX).trace
 
 
-def test_links_taken_out_resume(tmp_path: Path) -> None:
-    """Cut off after each line, the removals among them."""
+@pytest.mark.parametrize("fill_in", [False, True])
+def test_links_taken_out_and_filled_in_resume(tmp_path: Path, fill_in: bool) -> None:
+    """Cut off after each line, removals and fill-ins among them."""
     path = tmp_path / "run.jsonl"
-    table = planted(9, 400, seed=4)
-    whole = learn(table, criterion=BIC(), checkpoint=Checkpoint(path))
-    assert any(entry.action == "remove" for entry in whole.trace)
+    table = woven(11, 2000, seed=2) if fill_in else planted(9, 400, seed=4)
+    whole = learn(table, criterion=BIC(), fill_in=fill_in, checkpoint=Checkpoint(path))
+    assert any(entry.fill_in if fill_in else entry.action == "remove" for entry in whole.trace)
     lines = path.read_bytes().splitlines(keepends=True)
     for n_lines in range(1, len(lines) + 1):
         path.write_bytes(b"".join(lines[:n_lines]))
-        resumed = learn(table, criterion=BIC(), checkpoint=Checkpoint(path, resume=True))
+        resumed = learn(table, criterion=BIC(), fill_in=fill_in, checkpoint=Checkpoint(path, resume=True))
         assert resumed.trace == whole.trace
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xordal.statistics.chi_squared import log_tail, quantile
+from xordal.statistics.chi_squared import log_tail, log_tails, quantile
 
 DOFS = [1, 2, 3, 4, 7, 10, 25.5, 100, 999, 10_000, 100_000]
 G2S = [*np.logspace(-3, 6, 28).tolist(), 1e7]
@@ -48,3 +48,16 @@ def test_the_tail_of_nothing_is_whole() -> None:
 def test_shapes_broadcast() -> None:
     assert log_tail(np.ones((3, 1)), np.ones(4)).shape == (3, 4)
     assert log_tail(1.0, 2).item() == pytest.approx(-0.5)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-10, 1e6) | st.floats(0, 50) | st.floats(1000, 3000), st.floats(1e-3, 1e4)),
+        max_size=40,
+    )
+)
+def test_values_do_not_depend_on_what_others_there_are(pairs: list[tuple[float, float]]) -> None:
+    """To the bit, one at a time, some or many: ranks must not depend on who came in the same batch."""
+    together = log_tails([g2 for g2, _ in pairs], [dof for _, dof in pairs])
+    assert together == [log_tails([g2], [dof])[0] for g2, dof in pairs]
+    assert together == [float(log_tail(g2, dof)) for g2, dof in pairs]

@@ -11,12 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.strategies import tables
 from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.statistics.moments import Moments, Strata, step_moments, strata
+from xordal.statistics import moments
+from xordal.statistics.few_cells import few_cell_moments
+from xordal.statistics.moments import Margins, Moments, Strata, margins_of, n_cells_of, step_moments, strata
 from xordal.statistics.null_law import log_p_value
 from xordal.statistics.permutation import shuffled_moments
-from xordal.types import varset
+from xordal.types import members, varset
 
 Codes = NDArray[np.int64]
 
@@ -107,3 +110,38 @@ def test_names_of_levels_and_sides_change_no_bit(seed: int, n: int) -> None:
 
 def test_no_table_no_evidence() -> None:
     assert log_p_value(0.0, Moments(0.0, 0.0)) == 0.0
+
+
+@st.composite
+def every_margins(draw: st.DrawFn) -> list[Margins]:
+    """Margins of some strata, sparse and dense ones, rows or columns that are a whole stratum among them."""
+    found = []
+    for _ in range(draw(st.integers(1, 6))):
+        most = draw(st.sampled_from([3, 40, 400, 10**4]))
+        rows = draw(st.lists(st.integers(1, most), min_size=1, max_size=5))
+        total = sum(rows)
+        cuts = sorted(draw(st.sets(st.integers(1, total - 1), max_size=4))) if total > 1 else []
+        columns = np.diff([0, *cuts, total]).tolist()
+        found.append((sorted(rows), sorted(columns)))
+    return sorted(found)
+
+
+@settings(max_examples=200, deadline=None)
+@given(every_margins())
+def test_few_cells_are_summed_as_many_are_to_the_bit(margins: list[Margins]) -> None:
+    assert few_cell_moments(margins) == step_moments(Strata.of(margins))
+    assert n_cells_of(margins) == Strata.of(margins).n_cells
+
+
+@given(tables(min_variables=3, max_variables=5), st.data())
+def test_few_cells_are_put_into_strata_as_many_are(table: CategoricalTable, data: st.DataObject) -> None:
+    x, y, *others = data.draw(st.permutations(range(table.n_variables)))
+    separator = sorted(data.draw(st.sets(st.sampled_from(others))))
+    sets = [varset([x, *separator]), varset([y, *separator])]
+    of_x, of_y = NumpyCounter(table).counts(sets)
+    places = (members(sets[0]).index(x), members(sets[1]).index(y))
+    levels = [table.n_levels[v] for v in separator]
+    few = margins_of(of_x, of_y, places, levels)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moments, "_FEW", 0)
+        assert margins_of(of_x, of_y, places, levels) == few

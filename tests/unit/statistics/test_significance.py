@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import comb, inf, log
 
@@ -19,7 +20,15 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.pi.zoo import music_box, table_1
 from xordal.statistics.chi_squared import log_tail
-from xordal.statistics.criterion import Criterion, EntropyDecrement, Evidence, Sample, shape_of
+from xordal.statistics.criterion import (
+    Criterion,
+    EntropyDecrement,
+    Evidence,
+    Sample,
+    Shape,
+    least_gain,
+    shape_of,
+)
 from xordal.statistics.null_law import NullLaw
 from xordal.types import varset
 
@@ -177,3 +186,25 @@ def test_each_criterion_learns_the_music_box(criterion: Criterion) -> None:
     assert set(music_box().graph.links) <= set(learned.links)
     assert len(learned.links) <= comb(8, 2)
     assert learned.submodels
+
+
+@given(
+    n_rows=st.integers(1, 10**7),
+    dof=st.integers(0, 5000),
+    n_context=st.integers(0, 3),
+    alpha=st.sampled_from([1e-300, 1e-6, 0.05, 0.999]),
+)
+def test_the_least_gain_is_where_the_ceiling_begins(
+    n_rows: int, dof: int, n_context: int, alpha: float
+) -> None:
+    table = CategoricalTable.from_rows("abcdef", [(0, 1, 0, 1, 0, 1), (1, 0, 1, 1, 0, 0)])
+    sample = replace(sample_of(table), n_rows=n_rows)
+    judge, shape = Significance(alpha).on(sample), Shape(3, 3, n_context, dof)
+    least = least_gain(judge, shape)
+    assert judge.ceiling(shape, np.array([least]))[0] == -inf
+    assert judge.ceiling(shape, np.array([least * (1 + 1e-8) + 1e-15]))[0] > -inf
+
+
+def test_no_gain_is_enough_for_a_hypothesis_that_does_not_exist() -> None:
+    table = CategoricalTable.from_rows("abc", [(0, 1, 0), (1, 0, 1)])
+    assert least_gain(Significance().on(sample_of(table)), Shape(3, 3, 1, 1)) == inf

@@ -1,0 +1,97 @@
+"""A scan falls into groups, a group into one share per thread: nothing is lost, and nobody waits for long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xordal.counting import scanner
+from xordal.counting.cpu_numba import NumbaOracle
+from xordal.counting.rows import Rows
+from xordal.counting.scanner import Scan
+from xordal.data.table import CategoricalTable
+from xordal.types import EMPTY
+
+
+def random_table(n_levels: list[int], n_rows: int, seed: int = 0) -> CategoricalTable:
+    generator = np.random.default_rng(seed)
+    codes = np.stack([np.arange(n_rows) % r for r in n_levels]).astype(np.int32)
+    for column in codes:
+        generator.shuffle(column)
+    names = tuple(f"v{v}" for v in range(len(n_levels)))
+    return CategoricalTable(names, tuple(tuple(range(r)) for r in n_levels), codes)
+
+
+def scan_of(n_variables: int, order: int) -> Scan:
+    return Scan.of(Rows(random_table([2] * n_variables, 64)), order, lambda levels: 0.0, EMPTY)
+
+
+@pytest.fixture
+def small_tasks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every group is worth being shared, and no group holds much."""
+    monkeypatch.setattr(scanner, "_LEAST_TASK", 1)
+    monkeypatch.setattr(scanner, "_MOST_SETS", 20)
+    yield
+
+
+@pytest.mark.usefixtures("small_tasks")
+@pytest.mark.parametrize(
+    "n_levels", [[2] * 12, [2, 3] * 5, [2] * 6 + [40] * 3], ids=["binary", "mixed", "codes"]
+)
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_blocks_are_the_same_for_any_number_of_threads(order: int, n_levels: list[int]) -> None:
+    table = random_table(n_levels, 100)
+    found = []
+    for threads in (1, 2, 3, 5):
+        blocks = list(NumbaOracle(table, threads=threads).scan(order, lambda levels: 0.001))
+        found.append(
+            [(b.firsts, b.sets.tolist(), b.shared.tolist(), b.n_scanned) for b in blocks],
+        )
+    assert len(found[0]) > 1
+    assert sum(len(block[1]) for block in found[0]) > 20
+    assert all(blocks == found[0] for blocks in found[1:])
+
+
+@settings(max_examples=50)
+@given(
+    n_variables=st.integers(2, 40),
+    order=st.integers(2, 4),
+    threads=st.integers(1, 8),
+    most=st.integers(1, 2000),
+    data=st.data(),
+)
+def test_every_first_is_in_one_share(
+    n_variables: int, order: int, threads: int, most: int, data: st.DataObject
+) -> None:
+    scan = scan_of(n_variables, order)
+    firsts = sorted(data.draw(st.sets(st.integers(0, n_variables - 1))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanner, "_LEAST_TASK", 1)
+        patch.setattr(scanner, "_MOST_SETS", most)
+        groups = list(scanner._groups(scan, firsts, threads))
+        shares = [scanner._shares(scan, group, threads) for group in groups]
+    assert [v for group in groups for v in group] == firsts
+    for group, parts in zip(groups, shares, strict=True):
+        assert len(group) == 1 or sum(scan.n_sets[v] for v in group) <= most
+        assert 1 <= len(parts) <= threads
+        assert sorted(v for part in parts for v in part) == list(group)
+
+
+@pytest.mark.parametrize(("order", "threads"), [(2, 2), (3, 2), (3, 4), (4, 3)])
+def test_shares_cost_about_the_same(order: int, threads: int) -> None:
+    scan = scan_of(200, order)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanner, "_LEAST_TASK", 1)
+        shares = scanner._shares(scan, scan.others, threads)
+    sizes = [sum(scan.n_sets[v] for v in share) for share in shares]
+    assert len(sizes) == threads
+    assert max(sizes) <= 1.03 * min(sizes)
+
+
+def test_small_groups_are_not_shared() -> None:
+    scan = scan_of(10, 3)
+    assert scanner._shares(scan, scan.others, 4) == [scan.others]

@@ -99,7 +99,7 @@ class _Trees:
         return found
 
     def _split(self, u: int, p: int) -> Scores:
-        return self._part[p] + self._rest[u ^ p]
+        return np.asarray(self._part[p] + self._rest[u ^ p])
 
     def best(self) -> tuple[LinkSet, float]:
         links: set[tuple[int, int]] = set()

@@ -8,9 +8,9 @@ the way chordal.
 
 While no shorter one improves, a sequence from which a move could be left out without affecting the others
 cannot: it is worth the sum of two that do not. So only moves that affect each other are put together. All such
-sequences are tried, up to 10 columns always; where there are more than a thousand beginnings of one length, the
-thousand best are continued, and beyond 300 columns links between components are tried only where they improve
-by themselves.
+sequences are tried, up to 10 columns always. Beyond that there are bounds: of the beginnings of one length the
+thousand best are continued; where a link that goes leaves two parts, the hundred best links between them are
+tried; and with more than 300 columns links between components only where they improve by themselves.
 
 Three moves are not always enough. Up to 8 columns the best network of all is known
 (:mod:`xordal.search.optimum`); where no sequence improves and it is better still, the way there is one long
@@ -25,6 +25,9 @@ from heapq import nsmallest
 from itertools import combinations
 from math import fsum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.moves import Move, Place, disturbed_by, in_order, moves_near, place_of, way, within_reach
@@ -32,12 +35,14 @@ from xordal.graph.signed_sets import change
 from xordal.search.candidates import Candidate
 from xordal.search.optimum import best_network
 from xordal.search.problem import Problem, judge
+from xordal.search.streams import labels_of
 from xordal.statistics.criterion import Evidence, Shape
 from xordal.types import EMPTY, Link, LinkSet, VarSet, varset
 
 _LONGEST = 3
 _EXACT = 8  # columns up to which the best network of all is sought
 _MOST_BEGINNINGS = 1000  # all sets of two of the 45 pairs of 10 columns are 990
+_MOST_ACROSS = 100
 _ALL_PAIRS = 300  # columns up to which all pairs are ranked
 _BLOCK = 4096
 
@@ -73,7 +78,7 @@ class LocalSearch:
         self._on_block: OnBlock = lambda length, n_moves: None
         self._required = {*problem.rules.required, *problem.rules.fill_in}
         self._ranks: dict[tuple[Link, VarSet], float] = {}
-        self._pairs: list[Link] | None = None
+        self._pairs: NDArray[np.int64] | None = None
         self._optimum: LinkSet | None = None
 
     @property
@@ -148,9 +153,10 @@ class LocalSearch:
     def _all(self, base: Place, place: Place, begun: _Beginning, is_last: bool) -> Iterator[Move]:
         """Yield every move of a graph."""
         yield from filter(self._may, moves_near(base, (1 << len(base.neighbours)) - 1))
-        for x, y in self._ranked_pairs():
-            if not base.components[x] >> y & 1:
-                yield Move((x, y), EMPTY, comes=True)
+        pairs = self._ranked_pairs()
+        labels = labels_of(base.components)[pairs]
+        for x, y in pairs[labels[:, 0] != labels[:, 1]].tolist():
+            yield Move((x, y), EMPTY, comes=True)
 
     def _affected(self, base: Place, place: Place, begun: _Beginning, is_last: bool) -> Iterator[Move]:
         """Yield the moves that the moves made so far may have affected."""
@@ -162,19 +168,19 @@ class LocalSearch:
 
     def _across(self, base: Place, place: Place, begun: _Beginning, is_last: bool) -> Iterator[Move]:
         """Yield links between parts that were one, the best first; of last moves only the best can matter."""
-        best, n_found = None, 0
-        for x, y in self._ranked_pairs():
-            if place.components[x] >> y & 1 or not base.components[x] >> y & 1 or (x, y) in begun.links:
-                continue
+        pairs = self._ranked_pairs()
+        before, now = (labels_of(at.components)[pairs] for at in (base, place))
+        apart = np.flatnonzero((now[:, 0] != now[:, 1]) & (before[:, 0] == before[:, 1]))[:_MOST_ACROSS]
+        best = None
+        for x, y in pairs[apart].tolist():
             move = Move((x, y), EMPTY, comes=True)
+            if move.link in begun.links:
+                continue
             worth = self._worth(move)
             best = worth if best is None else best
             if is_last and worth < best - self._tolerance(begun.moved + abs(best)):
                 return
             yield move
-            n_found += 1
-            if n_found == _MOST_BEGINNINGS:
-                return
 
     def _side_by_side(
         self, base: Place, beginnings: list[_Beginning]
@@ -212,7 +218,7 @@ class LocalSearch:
         judged = judge(self._problem, [_candidate(move) for move in new.values()])
         self._ranks.update(zip(new, (found.verdict.rank for found in judged), strict=True))
 
-    def _ranked_pairs(self) -> list[Link]:
+    def _ranked_pairs(self) -> NDArray[np.int64]:
         """Return the pairs that may be linked between components, the one worth most first."""
         if self._pairs is None:
             pairs = [Move(pair, EMPTY, comes=True) for pair in self._eligible_pairs()]
@@ -221,7 +227,7 @@ class LocalSearch:
                 self._rank(allowed[start : start + _BLOCK])
                 self._on_block(1, 0)
             allowed.sort(key=lambda move: (-self._worth(move), move.link))
-            self._pairs = [move.link for move in allowed]
+            self._pairs = np.array([move.link for move in allowed], dtype=np.int64).reshape(-1, 2)
         return self._pairs
 
     def _eligible_pairs(self) -> Iterator[Link]:

@@ -27,13 +27,12 @@ def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ..
     missing = comb(n_variables, 2) - sum(len(entry.links) for entry in required)
     waiting = list(trace)[len(required) :]
     done: list[Pass] = []
-    is_first = True
-    while is_first or (waiting and _is_between(waiting[0])):
+    missing = _forward(waiting, schedule, missing, done)
+    while waiting and _is_between(waiting[0]):
         while waiting and _is_between(waiting[0]):  # then the schedule starts again
             entry = waiting.pop(0)
             missing += len(entry.links) if entry.action == "remove" else -len(entry.links)
         missing = _forward(waiting, schedule, missing, done)
-        is_first = False
     return tuple(done)
 
 

@@ -215,9 +215,20 @@ def random_problem(n: int, seed: int, spread: float, ruled: Rules = FREE) -> Pro
 
 
 @settings(max_examples=60)
-@given(chordal_graphs(min_vertices=3, max_vertices=7), st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 2.0]))
+@given(chordal_graphs(min_vertices=3, max_vertices=6), st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 2.0]))
 def test_every_sequence_that_can_improve_is_found(graph: ChordalGraph, seed: int, spread: float) -> None:
     """From any graph, step by step to the end: looking around moves misses none of all sequences."""
+    compare_steps(graph, seed, spread)
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(chordal_graphs(min_vertices=7, max_vertices=8), st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 2.0]))
+def test_every_sequence_is_found_in_larger_graphs(graph: ChordalGraph, seed: int, spread: float) -> None:
+    compare_steps(graph, seed, spread)
+
+
+def compare_steps(graph: ChordalGraph, seed: int, spread: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xordal.search.local._EXACT", 0)
         problem = random_problem(graph.n_vertices, seed, spread)

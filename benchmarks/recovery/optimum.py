@@ -1,8 +1,9 @@
 """The best network by BIC: what is learned beside the best of all decomposable networks.
 
 *Forward* only adds links, *pruned* takes idle ones out again, *sequences* goes on with up to three links that
-come and go, and *default* is what `criterion=BIC()` does: up to 8 columns it ends at the best network of all. *best
-of all* comes from dynamic programming over all decomposable networks, which the tests compare with exhaustive search.
+come and go, and *default* is what `criterion=BIC()` does: up to 8 columns it ends at the best network of all.
+*Best of all* comes from dynamic programming over all decomposable networks, which the tests compare with
+exhaustive search.
 
 Scores are log-likelihood minus log(n)/2 per parameter; higher is better. The first table is of published
 contingency tables. The second gives the share of random tables on which the optimum is reached, with 95 %
@@ -17,7 +18,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import log
+from math import fsum, log
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -97,7 +98,7 @@ def bic(table: CategoricalTable, links: LinkSet) -> float:
     terms = signed_sets(ChordalGraph.empty(table.n_variables).add(links))
     oracle = CountingOracle(NumpyCounter(table), table.n_levels)
     entropies = oracle.entropies(list(terms))
-    entropy = sum(sign * h for sign, h in zip(terms.values(), entropies.tolist(), strict=True))
+    entropy = fsum(sign * h for sign, h in zip(terms.values(), entropies.tolist(), strict=True))
     return -table.n_rows * entropy - log(table.n_rows) / 2 * free_parameters(terms, table.n_levels)
 
 

@@ -89,7 +89,6 @@ RANDOM = [
     Random("random distributions, 6 columns", random_distribution, 6),
     Random("random networks, 6 columns", random_network, 6),
     Random("random networks, 8 columns", random_network, 8),
-    Random("random networks, 10 columns", random_network, 10),
 ]
 
 

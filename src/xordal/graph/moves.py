@@ -66,7 +66,7 @@ class Place(NamedTuple):
         masks = list(self.neighbours)
         masks[x] ^= 1 << y
         masks[y] ^= 1 << x
-        if separator or self.components[x] >> y & 1 == comes:
+        if separator:
             return Place(tuple(masks), self.components)
         if not comes:
             return Place(tuple(masks), tuple(component_masks(masks)))

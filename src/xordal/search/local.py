@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nsmallest
-from itertools import combinations
+from itertools import combinations, islice
 from math import fsum
 
 import numpy as np
@@ -64,6 +64,9 @@ class _Beginning:
         return self.place if self.last is None else self.place.after(self.last)
 
 
+_Step = tuple[_Beginning, Place, Move]  # what was made so far, the graph after it, and the next move
+
+
 class LocalSearch:
     """Finds sequences of moves that improve a score, remembering what each move is worth.
 
@@ -98,9 +101,12 @@ class LocalSearch:
         beginnings = [_Beginning(base)]
         for length in range(1, _LONGEST + 1):
             found: dict[LinkSet, _Beginning] = {}
+            improving: list[_Beginning] = []
             for begun in self._continued(base, beginnings, length):
-                found.setdefault(begun.links, begun)
-            improving = [one for one in found.values() if one.score > self._tolerance(one.moved)]
+                if begun.score > self._tolerance(begun.moved):
+                    improving.append(begun)
+                elif length < _LONGEST:
+                    found.setdefault(begun.links, begun)
             if improving:
                 return self._first_of_best(base, improving)
             beginnings = nsmallest(_MOST_BEGINNINGS, found.values(), key=lambda one: (-one.score, one.links))
@@ -130,19 +136,19 @@ class LocalSearch:
 
     def _continued(self, base: Place, beginnings: list[_Beginning], length: int) -> Iterator[_Beginning]:
         """Yield the beginnings with one more move, each with its score."""
-        waiting: list[tuple[_Beginning, Place, Move]] = []
-        following = self._affected if length > 1 else self._all
+        following = self._following(base, beginnings, length)
+        while waiting := list(islice(following, _BLOCK)):
+            yield from self._scored(waiting, length)
+
+    def _following(self, base: Place, beginnings: list[_Beginning], length: int) -> Iterator[_Step]:
         for begun in beginnings:
             place = begun.made()
-            waiting.extend((begun, place, move) for move in following(base, place, begun, length == _LONGEST))
-            if len(waiting) >= _BLOCK:
-                yield from self._scored(waiting, length)
-                waiting = []
+            moves = self._affected(base, place, begun, length == _LONGEST) if length > 1 else self._all(base)
+            yield from ((begun, place, move) for move in moves)
         if length == 2:
-            waiting.extend(self._side_by_side(base, beginnings))
-        yield from self._scored(waiting, length)
+            yield from self._side_by_side(base, beginnings)
 
-    def _scored(self, waiting: list[tuple[_Beginning, Place, Move]], length: int) -> Iterator[_Beginning]:
+    def _scored(self, waiting: list[_Step], length: int) -> Iterator[_Beginning]:
         self._rank(move for _, _, move in waiting)
         self._on_block(length, len(waiting))
         for begun, place, move in waiting:
@@ -150,7 +156,7 @@ class LocalSearch:
             links = tuple(sorted((*begun.links, move.link)))
             yield _Beginning(place, links, begun.score + worth, begun.moved + abs(worth), move)
 
-    def _all(self, base: Place, place: Place, begun: _Beginning, is_last: bool) -> Iterator[Move]:
+    def _all(self, base: Place) -> Iterator[Move]:
         """Yield every move of a graph."""
         yield from filter(self._may, moves_near(base, (1 << len(base.neighbours)) - 1))
         pairs = self._ranked_pairs()
@@ -182,9 +188,7 @@ class LocalSearch:
                 return
             yield move
 
-    def _side_by_side(
-        self, base: Place, beginnings: list[_Beginning]
-    ) -> Iterator[tuple[_Beginning, Place, Move]]:
+    def _side_by_side(self, base: Place, beginnings: list[_Beginning]) -> Iterator[_Step]:
         """Yield two moves that may both affect a third, whether or not they affect each other."""
         places = [begun.made() for begun in beginnings]
         around = [disturbed_by(base, at, one.links) for at, one in zip(places, beginnings, strict=True)]

@@ -159,6 +159,8 @@ class Search:
 
     def _next_refinement(self) -> Trace:
         """Return the link that is idlest, or the moves of the best sequence."""
+        if self._pruner is None and self._local is None:
+            return ()
         self._watch.check()
         if self._pruner is not None and (idle := self._pruner.idlest(self.graph)) is not None:
             return (self._removal(idle.evidence, idle.log_p_value),)

@@ -204,7 +204,7 @@ def _entry_from_json(found: Mapping[str, Any]) -> TraceEntry:
         None if found["log_p_value"] is None else float(found["log_p_value"]),
         int(found["sequence"]),
     )
-    if entry.action not in ("add", "remove") or not isfinite(entry.gain):
+    if entry.action not in ("add", "remove") or not isfinite(entry.gain) or entry.sequence < 0:
         raise ValueError(entry.action)
     return entry
 

@@ -192,6 +192,8 @@ def damaged(lines: list[bytes], number: int, **change: object) -> bytes:
         (lambda lines: damaged(lines, 1, links=[[3, 1]]), "is damaged"),
         (lambda lines: damaged(lines, 1, gain="nan"), "is damaged"),
         (lambda lines: damaged(lines, 1, action="flip"), "is damaged"),
+        (lambda lines: damaged(lines, 1, sequence=-1), "is damaged"),
+        (lambda lines: damaged(lines, 1, sequence=99), "does not fit"),
         (lambda lines: damaged(lines, 1, links=[[0, 99]]), "does not fit"),
         (lambda lines: damaged(lines, 1, graphs_tested=7), "does not fit"),
         (lambda lines: damaged(lines, 1, lookahead=17), "does not fit"),

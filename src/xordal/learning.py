@@ -30,11 +30,13 @@ from xordal.search.constraints import FREE, Constraints, Rules, rules
 from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
+from xordal.search.local import LocalSearch
 from xordal.search.problem import Problem
 from xordal.search.prune import Pruner
 from xordal.search.scans import Scans
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Judge, Sample
+from xordal.statistics.scores import BIC, EBIC, BDeu
 from xordal.statistics.significance import Significance
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
@@ -63,6 +65,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     schedule: ScheduleName | None = None,
     fill_in: bool | None = None,
     prune: bool | None = None,
+    local_search: bool | None = None,
     engine: EngineName = "fast",
     constraints: Constraints | None = None,
     limits: Limits | None = None,
@@ -94,6 +97,10 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     prune
         Whether to take out links that later ones have made idle, in turn with the search; by default where
         neither the paper's criterion nor one of its schedules is named.
+    local_search
+        Whether to go on, for a score (BIC, EBIC, BDeu), with sequences of links that come and go until none
+        improves it, and to the best network of all where there are at most 8 columns; by default where links
+        are taken out by default and ``prune`` is not False.
     engine
         ``"fast"``, or ``"reference"``: the paper line by line, slow, the specification of the other.
     constraints
@@ -129,6 +136,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         schedule=schedule,
         fill_in=fill_in,
         prune=prune,
+        local_search=local_search,
         engine=engine,
         constraints=constraints,
         limits=limits,
@@ -150,6 +158,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                 problem,
                 plan.schedule,
                 pruner=Pruner(problem, known.largest(plan)) if plan.prune else None,
+                local=LocalSearch(problem) if plan.local_search else None,
                 watch=watch,
                 journal=journal,
                 on_entry=on_entry,
@@ -237,6 +246,7 @@ class _Plan:
     criterion: Criterion
     fill_in: bool
     prune: bool
+    local_search: bool
     engine: EngineName
     constraints: Constraints
     limits: Limits
@@ -251,6 +261,7 @@ class _Plan:
         schedule: ScheduleName | None,
         fill_in: bool | None,
         prune: bool | None,
+        local_search: bool | None,
         engine: EngineName,
         constraints: Constraints | None,
         limits: Limits | None,
@@ -272,11 +283,6 @@ class _Plan:
             raise SettingsError(f"max_variables must be at least 2, not {max_variables}.")
         if engine not in get_args(EngineName):
             raise SettingsError(f"Unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
-        for name, switch in (("fill_in", fill_in), ("prune", prune)):
-            if switch is not None and not isinstance(switch, bool):
-                raise SettingsError(f"{name} must be True, False or None, not {switch!r}.")
-        if (prune or fill_in) and engine == "reference":
-            raise SettingsError("The reference engine only adds chordal link sets: no fill-in, no pruning.")
         if max_links is None:
             max_links = 3 if max_variables is None else comb(max_variables, 2)
         is_paper = schedule is not None or isinstance(criterion, EntropyDecrement) or engine == "reference"
@@ -284,8 +290,7 @@ class _Plan:
             Schedule(schedule or "printed", max_links),
             max_variables,
             criterion or (EntropyDecrement() if engine == "reference" else Significance()),
-            not is_paper if fill_in is None else fill_in,
-            not is_paper if prune is None else prune,
+            *_beyond_the_paper(fill_in, prune, local_search, criterion, engine, is_paper),
             engine,
             constraints or Constraints(),
             limits or Limits(),
@@ -301,10 +306,38 @@ class _Plan:
             "schedule": self.schedule.name,
             "fill_in": self.fill_in,
             "prune": self.prune,
+            "local_search": self.local_search,
             "engine": self.engine,
             **{name: value for name, value in asdict(self.constraints).items() if value},
             **{name: value for name, value in asdict(self.limits).items() if value is not None},
         }
+
+
+def _beyond_the_paper(
+    fill_in: bool | None,
+    prune: bool | None,
+    local_search: bool | None,
+    criterion: Criterion | None,
+    engine: EngineName,
+    is_paper: bool,
+) -> tuple[bool, bool, bool]:
+    """Return whether to fill in, whether to take idle links out, and whether to search locally."""
+    for name, chosen in (("fill_in", fill_in), ("prune", prune), ("local_search", local_search)):
+        if chosen is not None and not isinstance(chosen, bool):
+            raise SettingsError(f"{name} must be True, False or None, not {chosen!r}.")
+    is_score = isinstance(criterion, BIC | EBIC | BDeu)
+    if local_search and not is_score:
+        raise SettingsError("A local search needs a score to improve: BIC, EBIC or BDeu.")
+    if engine == "reference" and (fill_in or prune or local_search):
+        raise SettingsError(
+            "The reference engine only adds chordal link sets: it knows no fill-in, pruning or local search."
+        )
+    by_default = is_score and not is_paper and prune is not False
+    return (
+        not is_paper if fill_in is None else fill_in,
+        not is_paper if prune is None else prune,
+        by_default if local_search is None else local_search,
+    )
 
 
 def _journal(

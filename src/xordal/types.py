@@ -87,6 +87,9 @@ class TraceEntry:
         Those of the links that only keep the graph chordal.
     log_p_value
         Natural logarithm of the uncorrected p-value, where the criterion computes one.
+    sequence
+        How many moves the sequence has that this entry is one of: entries of a local search that follow one
+        another and improve the network only together. 0 for all other entries.
     """
 
     action: Literal["add", "remove"]
@@ -97,6 +100,7 @@ class TraceEntry:
     graphs_tested: int
     fill_in: LinkSet = ()
     log_p_value: float | None = None
+    sequence: int = 0
 
     @property
     def p_value(self) -> float | None:
@@ -354,7 +358,7 @@ def single_link_part(trace: Iterable[TraceEntry]) -> LinkSet:
     """
     links: list[Link] = []
     for entry in trace:
-        if entry.lookahead > 1 or entry.action == "remove":
+        if entry.lookahead > 1 or entry.action == "remove" or entry.sequence:
             break
         links.extend(entry.links)
     return tuple(sorted(links))

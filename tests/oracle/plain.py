@@ -7,6 +7,7 @@ reference's.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 
@@ -15,6 +16,7 @@ from xordal.counting.oracle import CachedOracle
 from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
+from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import signed_sets
 from xordal.search.candidates import Candidate, addition, candidate
@@ -36,6 +38,7 @@ def plain_search(
     rules: Rules = FREE,
     fill_in: bool = False,
     prune: bool = False,
+    local: bool = False,
 ) -> SearchRun:
     """Carry a schedule out, testing everything in every pass."""
     counter = NumpyCounter(table)
@@ -52,7 +55,7 @@ def plain_search(
         rules,
         fill_in,
     )
-    run = _Run(problem, schedule, prune, max_variables or k + 1)
+    run = _Run(problem, schedule, prune, local, max_variables or k + 1)
     run.carry_out()
     return SearchRun(tuple(run.trace), run.graphs_tested, run.n_scored, run.n_scored)
 
@@ -60,10 +63,11 @@ def plain_search(
 class _Run:
     """A search in progress."""
 
-    def __init__(self, problem: Problem, schedule: Schedule, prune: bool, largest: int) -> None:
+    def __init__(self, problem: Problem, schedule: Schedule, prune: bool, local: bool, largest: int) -> None:
         self.problem = problem
         self.schedule = schedule
         self.prune = prune
+        self.local = local
         self.largest = largest
         self.graph = ChordalGraph.empty(len(problem.n_levels))
         self.trace: list[TraceEntry] = []
@@ -77,9 +81,9 @@ class _Run:
             self.add(0, judge(self.problem, [start])[0])
         self.forward()
         seen: list[LinkSet] = []
-        while self.prune and self.graph.links not in seen:
+        while self.graph.links not in seen:
             seen.append(self.graph.links)
-            if self.backward():
+            if self.refine():
                 self.forward()
 
     def forward(self) -> None:
@@ -107,32 +111,47 @@ class _Run:
         self.trace.append(entry)
         self.graph = self.graph.add(e.links)
 
-    def backward(self) -> bool:
-        """Take out one link after the other, every link of every graph tested anew."""
+    def refine(self) -> bool:
+        """Take out one link, or make one sequence of moves, after the other; everything is tested anew."""
         modified = False
-        while (found := self.idlest()) is not None:
-            evidence, log_p = found
-            self.trace.append(
-                TraceEntry(
-                    "remove", 1, evidence.links, -evidence.gain, -evidence.dof, self.graphs_tested, (), log_p
-                )
-            )
-            self.graph = self.graph.without(evidence.links)
+        while self.backward() or self.move():
             modified = True
         return modified
+
+    def backward(self) -> bool:
+        found = self.idlest() if self.prune else None
+        if found is None:
+            return False
+        self.take_out(*found)
+        return True
+
+    def take_out(self, e: Evidence, log_p: float | None, sequence: int = 0) -> None:
+        entry = TraceEntry("remove", 1, e.links, -e.gain, -e.dof, self.graphs_tested, (), log_p, sequence)
+        self.trace.append(entry)
+        self.graph = self.graph.without(e.links)
+
+    def move(self) -> bool:
+        """Make the best of the shortest sequences of up to three moves that improve the score."""
+        links = best_sequence(self.problem, self.graph) if self.local else ()
+        for link in links:
+            flipped = flip(self.graph, link)
+            assert flipped is not None
+            (judged,) = judge(self.problem, [bringing(self.graph, flipped, link)])
+            if link in self.graph.links:
+                self.take_out(judged.evidence, None, len(links))
+            else:
+                self.add(1, judged)
+                self.trace[-1] = replace(self.trace[-1], sequence=len(links))
+        return bool(links)
 
     def idlest(self) -> tuple[Evidence, float | None] | None:
         rules, judging = self.problem.rules, self.problem.judge
         idle: list[tuple[float, Evidence, float | None]] = []
         for link in set(self.graph.links) - {*rules.required, *rules.fill_in}:
-            masks = linked([0] * self.graph.n_vertices, [other for other in self.graph.links if other != link])
-            if not is_chordal(masks):
+            without = flip(self.graph, link)
+            if without is None:
                 continue
-            before, after = signed_sets(self.graph), signed_sets(ChordalGraph.of(masks))
-            lost = {s: before.get(s, 0) - after.get(s, 0) for s in before | after}
-            (found,) = judge(
-                self.problem, [Candidate(varset(link), (link,), {s: c for s, c in lost.items() if c})]
-            )
+            (found,) = judge(self.problem, [bringing(self.graph, without, link)])
             if judging.depends([found.evidence], 1)[0] or self.is_needed(link):
                 continue
             log_ps = judging.log_p_values([found.evidence])
@@ -169,6 +188,54 @@ class _Run:
             **({rest: 1} if rest else {}),
         }
         return judge(self.problem, [Candidate(varset(pair), (pair,), terms)])[0].evidence
+
+
+def flip(graph: ChordalGraph, link: Link) -> ChordalGraph | None:
+    """Return the graph with one link more or less, or None if it is not chordal."""
+    masks = linked([0] * graph.n_vertices, set(graph.links) ^ {link})
+    return ChordalGraph.of(masks) if is_chordal(masks) else None
+
+
+def bringing(graph: ChordalGraph, flipped: ChordalGraph, link: Link) -> Candidate:
+    """Return the candidate that adds the link in which two graphs differ."""
+    smaller, larger = (flipped, graph) if link in graph.links else (graph, flipped)
+    before, after = signed_sets(smaller), signed_sets(larger)
+    gained = {s: after.get(s, 0) - before.get(s, 0) for s in before | after}
+    return Candidate(varset(link), (link,), {s: c for s, c in gained.items() if c})
+
+
+def best_sequence(problem: Problem, graph: ChordalGraph, longest: int = 3) -> LinkSet:
+    """Return the links that the best of the shortest improving sequences flips, in order; () if there is none.
+
+    By the letter: every sequence of moves is tried from the graph itself.
+    """
+    pairs = list(combinations(range(graph.n_vertices), 2))
+    made: dict[LinkSet, tuple[ChordalGraph, float, float]] = {(): (graph, 0.0, 0.0)}
+    for _ in range(longest):
+        longer: dict[LinkSet, tuple[ChordalGraph, float, float]] = {}
+        for links, (at, score, moved) in made.items():
+            for link in (pair for pair in pairs if pair not in links):
+                flipped = flip(at, link)
+                if flipped is not None and follows_rules(problem.rules, at, flipped, link):
+                    rank = judge(problem, [bringing(at, flipped, link)])[0].verdict.rank
+                    worth = -rank if link in at.links else rank
+                    longer[*links, link] = flipped, score + worth, moved + abs(worth)
+        better = {k: v for k, v in longer.items() if v[1] > problem.judge.tolerance(v[2])}
+        if better:
+            _, best, moved = max(better.values(), key=lambda found: found[1])
+            tied = [k for k, v in better.items() if v[1] >= best - problem.judge.tolerance(moved)]
+            return min(tied, key=lambda links: (sorted(links), links))
+        made = longer
+    return ()
+
+
+def follows_rules(rules: Rules, at: ChordalGraph, flipped: ChordalGraph, link: Link) -> bool:
+    """Whether a move removes no required link, adds no forbidden one and builds no clique that is too large."""
+    if link in at.links:
+        return link not in {*rules.required, *rules.fill_in}
+    return rules.may_complete(varset(link)) and all(
+        clique.bit_count() <= rules.max_clique for clique in maximal_cliques(flipped)
+    )
 
 
 def legal(problem: Problem, graph: ChordalGraph, i: int) -> Iterator[Candidate]:

@@ -9,14 +9,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.oracle.test_engines import planted
+from xordal import CategoricalTable
 from xordal.data.write import csv_text
 
-N_KILLS = 20
-LEARN = [sys.executable, "-m", "xordal", "learn", "t.csv", "-k", "4", "--delta-h", "0.02", "--json"]
+LEARN = [sys.executable, "-m", "xordal", "learn", "t.csv", "--json"]
+PAPER = ["-k", "4", "--delta-h", "0.02"]
 
 
 def finished(process: subprocess.Popen[str], within: float | None) -> str | None:
@@ -39,32 +41,42 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 def test_killed_twenty_times(tmp_path: Path) -> None:
-    table = planted(16, 400, seed=1)
+    kill(tmp_path, planted(16, 400, seed=1), PAPER, 20)
+
+
+@pytest.mark.slow
+def test_killed_during_a_local_search(tmp_path: Path) -> None:
+    whole = kill(tmp_path, planted(20, 300, seed=1), ["--bic"], 8)
+    assert {entry.get("sequence", 0) for entry in whole["trace"]} >= {0, 1, 3}
+
+
+def kill(tmp_path: Path, table: CategoricalTable, options: list[str], n_wanted: int) -> dict[str, Any]:
+    """Kill a run so many times and compare; return what it prints when it is left alone."""
     (tmp_path / "t.csv").write_text(csv_text(table.names, table.rows()))
     began = time.monotonic()
-    whole = json.loads(finished(start(tmp_path), None) or "")
+    whole: dict[str, Any] = json.loads(finished(start(tmp_path, *options), None) or "")
     duration = time.monotonic() - began
     moments = random.Random(11)
     run = tmp_path / "run.jsonl"
     n_kills = n_ended = 0
-    while n_kills < N_KILLS:
-        out = finished(
-            start(tmp_path, "--checkpoint", "run.jsonl", "--resume"), moments.uniform(0.1, 1.0) * duration
-        )
+    options = [*options, "--checkpoint", "run.jsonl", "--resume"]
+    while n_kills < n_wanted:
+        out = finished(start(tmp_path, *options), moments.uniform(0.1, 1.0) * duration)
         if out is None:
             n_kills += 1
         else:
             n_ended += 1
             assert json.loads(out)["trace"] == whole["trace"]
             run.unlink()
-    out = finished(start(tmp_path, "--checkpoint", "run.jsonl", "--resume"), None)
+    out = finished(start(tmp_path, *options), None)
     assert json.loads(out or "")["trace"] == whole["trace"]
+    return whole
 
 
 def test_sigterm_prints_the_network_so_far(tmp_path: Path) -> None:
     table = planted(40, 300, seed=2)
     (tmp_path / "t.csv").write_text(csv_text(table.names, table.rows()))
-    process = start(tmp_path, "--checkpoint", "run.jsonl")
+    process = start(tmp_path, *PAPER, "--checkpoint", "run.jsonl")
     while not (tmp_path / "run.jsonl").exists() or b'"entry"' not in (tmp_path / "run.jsonl").read_bytes():
         time.sleep(0.02)
         assert process.poll() is None

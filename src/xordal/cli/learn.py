@@ -72,6 +72,14 @@ def learn(  # noqa: PLR0913 - one parameter per option
             show_default="unless --delta-h or --schedule is given",
         ),
     ] = None,
+    local_search: Annotated[
+        bool | None,
+        typer.Option(
+            "--local-search/--no-local-search",
+            help="For a score: go on with sequences of links that come and go, until none improves it.",
+            show_default="with --bic and --ebic, unless --schedule or --no-prune is given",
+        ),
+    ] = None,
     engine: Annotated[
         EngineChoice, typer.Option(help="fast, or reference: the paper line by line, slow.")
     ] = EngineChoice.fast,
@@ -166,6 +174,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
         "schedule": None if schedule is None else schedule.value,
         "fill_in": fill_in,
         "prune": prune,
+        "local_search": local_search,
         "engine": engine.value,
     }
     with screen.watching(quiet) as (console, tell), stopping.terminable() as signals:

@@ -147,6 +147,8 @@ def watching(quiet: bool) -> Iterator[tuple[Console, Callable[[SearchProgress], 
         def tell(at: SearchProgress) -> None:
             looked = counted(at.sets_scanned, "variable set")
             links = "single links" if at.lookahead == 1 else f"{at.lookahead} links at a time"
+            if at.is_local:
+                links = f"sequences of {counted(at.lookahead, 'move')}"
             bar.update(task, description=f"trying {links}; {looked} looked at")
 
         yield (bar.console if not silent and result_console.is_terminal else result_console), tell

@@ -86,7 +86,7 @@ def read_links(node: Node, variables: tuple[str, ...]) -> LinkSet:
 
 
 def _entry(node: Node, variables: tuple[str, ...]) -> TraceEntry:
-    log_p, fill_in = node.get("log_p_value"), node.get("fill_in")
+    log_p, fill_in, sequence = node.get("log_p_value"), node.get("fill_in"), node.get("sequence")
     links = read_links(node["links"], variables)
     filled = () if fill_in is None else read_links(fill_in, variables)
     if not links:
@@ -102,6 +102,7 @@ def _entry(node: Node, variables: tuple[str, ...]) -> TraceEntry:
         graphs_tested=node["graphs_tested"].integer(0),
         fill_in=filled,
         log_p_value=None if log_p is None else log_p.log_share(),
+        sequence=0 if sequence is None else sequence.integer(1),
     )
 
 

@@ -102,6 +102,7 @@ def _entry(learned: Learned, entry: TraceEntry) -> Json:
     return {
         "action": entry.action,
         "lookahead": entry.lookahead,
+        **({"sequence": entry.sequence} if entry.sequence else {}),
         "links": _named(learned.variables, entry.links),
         **({"fill_in": _named(learned.variables, entry.fill_in)} if entry.fill_in else {}),
         "gain": entry.gain,

@@ -158,6 +158,8 @@ def _step_lines(story: LinkStory) -> list[str]:
         how = f"Step {story.step}: the link was required"
     else:
         how = f"Step {story.step} learned it, looking {counted(entry.lookahead, 'link')} ahead"
+    if entry.sequence:
+        how = f"Step {story.step} learned it, in a sequence of {counted(entry.sequence, 'move')}"
     if story.is_fill_in:
         how += ", as one that only keeps the graph chordal"
     lines = [f"{how}."]

@@ -32,11 +32,14 @@ class Step:
     gain: float
     p_value: str
     graphs_tested: int
+    sequence: int = 0
 
     @property
     def words(self) -> str:
         """What the step did, as a sentence."""
         ahead = "required" if self.lookahead == 0 else f"looking {counted(self.lookahead, 'link')} ahead"
+        if self.sequence:
+            ahead = f"one of {counted(self.sequence, 'move')} together" if self.sequence > 1 else "local search"
         verb = "learned" if self.action == "add" else "removed"
         p_value = f", p = {self.p_value}" if self.p_value else ""
         return f"{ahead}, {verb} {self.told}; gain {self.gain:.4f} nats{p_value}"
@@ -54,7 +57,15 @@ def _step(learned: Learned, number: int, entry: TraceEntry) -> Step:
         told = f"{told}, and {filled}" if told else filled
     p_value = "" if entry.log_p_value is None else p_value_text(entry.log_p_value)
     return Step(
-        number, entry.action, entry.lookahead, entry.links, told, entry.gain, p_value, entry.graphs_tested
+        number,
+        entry.action,
+        entry.lookahead,
+        entry.links,
+        told,
+        entry.gain,
+        p_value,
+        entry.graphs_tested,
+        entry.sequence,
     )
 
 

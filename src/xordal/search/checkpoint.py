@@ -1,9 +1,10 @@
 """The trace on disk: a search that is killed goes on where it was.
 
 A checkpoint is a text file of JSON lines. The first says of which data and settings it is; each of the others
-is one trace entry, or one finished range of a scan with the sets it found. A line is on the disk before the
-search goes on. Resuming replays the entries through the schedule: a lookahead that is not that of the next
-entry learned nothing then and need not run now. So the trace ends as it would have without the interruption.
+is one trace entry, a whole sequence of a local search, or one finished range of a scan with the sets it found.
+A line is on the disk before the search goes on. Resuming replays the entries through the schedule: a lookahead
+that is not that of the next entry learned nothing then and need not run now. So the trace ends as it would have
+without the interruption.
 """
 
 from __future__ import annotations
@@ -88,9 +89,10 @@ class Journal:
     def __exit__(self, *exception: object) -> None:
         self._file.close()
 
-    def entry(self, entry: TraceEntry) -> None:
-        """Write down one change of the graph."""
-        self._write({"entry": _entry_to_json(entry)})
+    def entry(self, *entries: TraceEntry) -> None:
+        """Write down one change of the graph, or several that belong together: all of them or none."""
+        told = [_entry_to_json(entry) for entry in entries]
+        self._write({"entry": told[0]} if len(told) == 1 else {"sequence": told})
 
     def scanned(self, order: int, block: ScanBlock) -> None:
         """Write down one finished range of a scan."""
@@ -172,6 +174,8 @@ class Journal:
         try:
             if "entry" in found:
                 self.entries.append(_entry_from_json(found["entry"]))
+            elif "sequence" in found:
+                self.entries.extend(_entry_from_json(entry) for entry in found["sequence"])
             else:
                 self.scans.setdefault(int(found["scan"]), []).append(_block_from_json(found))
         except (KeyError, TypeError, ValueError):
@@ -198,8 +202,9 @@ def _entry_from_json(found: Mapping[str, Any]) -> TraceEntry:
         int(found["graphs_tested"]),
         _links(found["fill_in"]),
         None if found["log_p_value"] is None else float(found["log_p_value"]),
+        int(found["sequence"]),
     )
-    if entry.action not in ("add", "remove") or not isfinite(entry.gain):
+    if entry.action not in ("add", "remove") or not isfinite(entry.gain) or entry.sequence < 0:
         raise ValueError(entry.action)
     return entry
 

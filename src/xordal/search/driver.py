@@ -1,5 +1,9 @@
 """The search: schedule x lookahead -> trace (Algorithm ML with the function lookahead), forward and backward.
 
+When the schedule has come to its end, idle links are taken out, then sequences of moves that improve a score
+are made; after that it starts again. What comes next depends on the graph alone, so that a resumed search goes
+the same way.
+
 ``graphs_tested`` is arithmetic: a pass of ``lookahead(i)`` tests every set of i missing links in the paper, so
 it counts C(missing, i), whatever this engine looked at. Links that are required come first, as one entry of
 lookahead 0 for which nothing was tested.
@@ -9,31 +13,39 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from math import comb
 
 from xordal.errors import DataError
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
+from xordal.graph.moves import Move
 from xordal.graph.nearby import disturbed
 from xordal.search.candidates import addition
 from xordal.search.checkpoint import Journal
 from xordal.search.limits import Limits, Stopped, Watch
+from xordal.search.local import LocalSearch
 from xordal.search.lookahead import Lookahead
 from xordal.search.parts import Catalogue
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.prune import Pruner, removable
 from xordal.search.schedule import Position, Schedule
-from xordal.types import LinkSet, SearchRun, StoppedBy, TraceEntry
+from xordal.statistics.criterion import Evidence
+from xordal.types import LinkSet, SearchRun, StoppedBy, Trace, TraceEntry
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a running search is: the links it looks ahead and the variable sets looked at so far."""
+    """Where a running search is: the links it looks ahead and the variable sets looked at so far.
+
+    In a local search ``lookahead`` is the length of the sequences that are tried.
+    """
 
     lookahead: int
     sets_scanned: int
     graphs_tested: int
+    is_local: bool = False
 
 
 class Search:
@@ -49,6 +61,8 @@ class Search:
         Which lookahead comes next.
     pruner
         Finds idle links to take out when the schedule has come to its end; then it starts again.
+    local
+        Finds sequences of moves that improve a score, when there are no idle links.
     watch
         Ends the search at its limits.
     journal
@@ -64,6 +78,7 @@ class Search:
         schedule: Schedule,
         *,
         pruner: Pruner | None = None,
+        local: LocalSearch | None = None,
         watch: Watch | None = None,
         journal: Journal | None = None,
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
@@ -74,6 +89,7 @@ class Search:
         self._lookaheads: dict[int, Lookahead] = {}
         self._schedule = schedule
         self._pruner = pruner
+        self._local = local
         self._watch = watch or Watch(Limits())
         self._journal = journal
         self._known = deque(journal.entries if journal else ())
@@ -94,9 +110,9 @@ class Search:
             self._add_required()
             self._forward()
             seen: set[LinkSet] = set()
-            while self._pruner is not None and self.graph.links not in seen:
+            while self.graph.links not in seen:
                 seen.add(self.graph.links)  # a graph that comes back would come back for ever
-                if self._backward(self._pruner):
+                if self._refine():
                     self._forward()
         except Stopped as stopped:
             self._stopped_by = stopped.by
@@ -111,7 +127,9 @@ class Search:
         return SearchRun(
             tuple(self._trace),
             self._graphs_tested,
-            self._scored_before + sum(one.candidates_scored for one in self._lookaheads.values()),
+            self._scored_before
+            + sum(one.candidates_scored for one in self._lookaheads.values())
+            + (0 if self._local is None else self._local.candidates_scored),
             self._sets_scanned,
             self._stopped_by,
         )
@@ -124,23 +142,45 @@ class Search:
             modified = self._lookahead(position.i)
             position = self._schedule.after(position, modified)
 
-    def _backward(self, pruner: Pruner) -> bool:
-        """Take idle links out, one at a time; return whether any was."""
+    def _refine(self) -> bool:
+        """Take idle links out and make sequences of moves, until there are none; return whether any was."""
         modified = False
-        while entry := self._next_removal(pruner):
-            self._learn(entry)
+        while entries := self._known_refinement() if self._known else self._next_refinement():
+            self._learn(*entries)
             modified = True
         return modified
 
-    def _next_removal(self, pruner: Pruner) -> TraceEntry | None:
-        if self._known:
-            return self._known[0] if self._known[0].action == "remove" else None
+    def _known_refinement(self) -> Trace:
+        first = self._known[0]
+        if first.sequence > len(self._known):
+            raise _unfit(first)
+        is_one = first.action == "remove" and not first.sequence
+        return (first,) if is_one else tuple(islice(self._known, first.sequence))
+
+    def _next_refinement(self) -> Trace:
+        """Return the link that is idlest, or the moves of the best sequence."""
+        if self._pruner is None and self._local is None:
+            return ()
         self._watch.check()
-        idle = pruner.idlest(self.graph)
-        if idle is None:
-            return None
-        e = idle.evidence
-        return TraceEntry("remove", 1, e.links, -e.gain, -e.dof, self._graphs_tested, (), idle.log_p_value)
+        if self._pruner is not None and (idle := self._pruner.idlest(self.graph)) is not None:
+            return (self._removal(idle.evidence, idle.log_p_value),)
+        if self._local is None:
+            return ()
+        moves = self._local.best(self.graph, self._on_local_block) or ()
+        return tuple(self._moved(self._local, move, len(moves)) for move in moves)
+
+    def _removal(self, e: Evidence, log_p_value: float | None = None) -> TraceEntry:
+        return TraceEntry("remove", 1, e.links, -e.gain, -e.dof, self._graphs_tested, (), log_p_value)
+
+    def _moved(self, local: LocalSearch, move: Move, sequence: int) -> TraceEntry:
+        e = local.evidence(move)
+        add = TraceEntry("add", 1, e.links, e.gain, e.dof, self._graphs_tested)
+        return replace(add if move.comes else self._removal(e), sequence=sequence)
+
+    def _on_local_block(self, length: int, n_moves: int) -> None:
+        self._sets_scanned += n_moves
+        self._on_progress(Progress(length, self._sets_scanned, self._graphs_tested, is_local=True))
+        self._watch.check()
 
     def _lookahead(self, i: int) -> bool:
         """Repeat passes of i links until one learns nothing (function lookahead, lines 1-12)."""
@@ -156,7 +196,7 @@ class Search:
         self._graphs_tested += comb(self.graph.n_missing, i)
         if self._known:
             entry = self._known[0]
-            return entry if (entry.action, entry.lookahead) == ("add", i) else None
+            return entry if (entry.action, entry.lookahead, entry.sequence) == ("add", i, 0) else None
         return None if best is None else self._entry(i, best)
 
     def _best(self, i: int) -> Judged | None:
@@ -185,14 +225,21 @@ class Search:
             "add", i, evidence.links, evidence.gain, evidence.dof, n_tested, evidence.fill_in, log_p_value
         )
 
-    def _learn(self, entry: TraceEntry) -> None:
+    def _learn(self, *entries: TraceEntry) -> None:
         """Change the graph and tell of it; what is known from an earlier run must fit here."""
-        if self._known:
-            known = self._known.popleft()
-            if not self._fits(known) or (entry.lookahead == 0 and known != entry):
-                raise _unfit(known)
-        elif self._journal is not None:
-            self._journal.entry(entry)
+        is_known = bool(self._known)
+        if not is_known and self._journal is not None:
+            self._journal.entry(*entries)
+        for entry in entries:
+            if is_known:
+                known = self._known.popleft()
+                if not self._fits(known) or (entry.lookahead == 0 and known != entry):
+                    raise _unfit(known)
+            self._change(entry)
+        for entry in entries:  # all moves of a sequence first: whoever is told may end the search
+            self._on_entry(entry)
+
+    def _change(self, entry: TraceEntry) -> None:
         if entry.action == "add":
             graph = self.graph.extended(entry.links)
             self._catalogue.change(graph, disturbed(graph.neighbours, entry.links))
@@ -201,7 +248,6 @@ class Search:
             self._catalogue.change(self.graph.without(entry.links), around)
             self._forget()
         self._trace.append(entry)
-        self._on_entry(entry)
 
     def _forget(self) -> None:
         """Begin anew with what lookaheads remember: candidates they had passed over may be back."""

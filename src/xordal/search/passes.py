@@ -2,7 +2,7 @@
 
 A trace holds only what was learned. Which lookaheads ran in vain follows from the schedule: an entry of i links
 belongs to the running ``lookahead(i)``, since the same lookahead cannot learn later what it could not learn now
-unless something else came first, and that would be the next entry.
+unless something else came first, and that would be the next entry. Moves of a local search belong to no pass.
 """
 
 from __future__ import annotations
@@ -27,13 +27,18 @@ def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ..
     missing = comb(n_variables, 2) - sum(len(entry.links) for entry in required)
     waiting = list(trace)[len(required) :]
     done: list[Pass] = []
-    is_first = True
-    while is_first or (waiting and waiting[0].action == "remove"):
-        while waiting and waiting[0].action == "remove":  # then the schedule starts again
-            missing += len(waiting.pop(0).links)
+    missing = _forward(waiting, schedule, missing, done)
+    while waiting and _is_between(waiting[0]):
+        while waiting and _is_between(waiting[0]):  # then the schedule starts again
+            entry = waiting.pop(0)
+            missing += len(entry.links) if entry.action == "remove" else -len(entry.links)
         missing = _forward(waiting, schedule, missing, done)
-        is_first = False
     return tuple(done)
+
+
+def _is_between(entry: TraceEntry) -> bool:
+    """Whether an entry comes from between two runs of the schedule."""
+    return entry.action == "remove" or entry.sequence > 0
 
 
 def _forward(waiting: list[TraceEntry], schedule: Schedule, missing: int, done: list[Pass]) -> int:
@@ -41,7 +46,7 @@ def _forward(waiting: list[TraceEntry], schedule: Schedule, missing: int, done: 
     position: Position | None = schedule.start
     while position is not None:
         modified = False
-        while waiting and (waiting[0].action, waiting[0].lookahead) == ("add", position.i):
+        while waiting and not _is_between(waiting[0]) and waiting[0].lookahead == position.i:
             entry = waiting.pop(0)
             done.append(Pass(position.j, position.i, comb(missing, position.i), entry.links))
             missing -= len(entry.links)

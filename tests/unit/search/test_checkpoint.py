@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from tempfile import mkdtemp
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -89,6 +90,47 @@ def test_links_taken_out_and_filled_in_resume(tmp_path: Path, fill_in: bool) -> 
         assert resumed.trace == whole.trace
 
 
+def mixed(seed: int, n_variables: int = 9) -> CategoricalTable:
+    """Return a table whose search ends with sequences of moves."""
+    generator = np.random.default_rng(seed)
+    table = planted(n_variables, 200, seed=seed)
+    codes = np.where(generator.random(table.codes.shape) < 0.15, 1 - table.codes, table.codes)
+    return CategoricalTable(table.names, table.levels, codes.astype(table.codes.dtype))
+
+
+def test_sequences_resume(tmp_path: Path) -> None:
+    """Cut off after each line and within each: a sequence is on the disk as a whole, or not at all."""
+    path = tmp_path / "run.jsonl"
+    lengths: set[int] = set()
+    for columns, seed in ((9, 0), (10, 0)):
+        table, criterion = mixed(seed, columns), BIC(0.3)
+        whole = learn(table, criterion=criterion, checkpoint=Checkpoint(path))
+        assert whole.trace == learn(table, criterion=criterion).trace
+        lengths |= {entry.sequence for entry in whole.trace}
+        lines = path.read_bytes().splitlines(keepends=True)
+        first = max(place for place, line in enumerate(lines) if b'"sequence": 0' in line)
+        for n_lines in range(first, len(lines) + 1):
+            for torn in {b"", lines[n_lines][:-9] if n_lines < len(lines) else b""}:
+                path.write_bytes(b"".join(lines[:n_lines]) + torn)
+                resumed = learn(table, criterion=criterion, checkpoint=Checkpoint(path, resume=True))
+                assert resumed.trace == whole.trace
+                assert resumed.run.graphs_tested == whole.run.graphs_tested
+        path.unlink()
+    assert {0, 1, 2, 3} <= lengths
+
+
+def test_a_sequence_that_lacks_a_move_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    table = mixed(0)
+    learn(table, criterion=BIC(0.3), checkpoint=Checkpoint(path))
+    lines = path.read_bytes().splitlines()
+    place = next(place for place, line in enumerate(lines) if b'{"sequence": [' in line)
+    moves = json.loads(lines[place])["sequence"]
+    path.write_bytes(b"\n".join([*lines[:place], json.dumps({"sequence": moves[:-1]}).encode(), b""]))
+    with pytest.raises(DataError, match="does not fit"):
+        learn(table, criterion=BIC(0.3), checkpoint=Checkpoint(path, resume=True))
+
+
 def test_a_checkpoint_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     learn(BOX, checkpoint=Checkpoint(path))
@@ -151,6 +193,8 @@ def damaged(lines: list[bytes], number: int, **change: object) -> bytes:
         (lambda lines: damaged(lines, 1, links=[[3, 1]]), "is damaged"),
         (lambda lines: damaged(lines, 1, gain="nan"), "is damaged"),
         (lambda lines: damaged(lines, 1, action="flip"), "is damaged"),
+        (lambda lines: damaged(lines, 1, sequence=-1), "is damaged"),
+        (lambda lines: damaged(lines, 1, sequence=99), "does not fit"),
         (lambda lines: damaged(lines, 1, links=[[0, 99]]), "does not fit"),
         (lambda lines: damaged(lines, 1, graphs_tested=7), "does not fit"),
         (lambda lines: damaged(lines, 1, lookahead=17), "does not fit"),

@@ -251,8 +251,8 @@ def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, li
     """Return how many candidates of one pass need fill-in, and those of them that are accepted."""
     sets = list(variable_sets(graph, i, problem.max_variables))
     able = [s for s, may in zip(sets, admitted(problem, graph, sets), strict=True) if may]
-    found = [one for some in filled(problem, graph, Ways(graph), able) for one in some]
-    return len(found), [judged for judged in accepted(problem, found) if judged is not None]
+    found = filled(problem, graph, Ways(graph), able)
+    return sum(map(len, found)), [judged for judged in accepted(problem, found) if judged is not None]
 
 
 def first_of_best(problem: Problem, scored: list[Judged]) -> Judged | None:

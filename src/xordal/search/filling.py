@@ -28,11 +28,15 @@ from xordal.search.gain import gains
 from xordal.search.pieces import Apart, Extended
 from xordal.search.problem import Judged, Problem, evidence
 from xordal.search.sweep import OnBlock
-from xordal.statistics.criterion import Evidence, Shape, shape_of
+from xordal.statistics.criterion import Evidence, Shape, Verdict, shape_of
 from xordal.types import LinkSet, SignedSets, VarSet, members, varset
 
 _BLOCK = 1000  # sets looked at between two words of progress
 _FIRST_BLOCK = 16  # candidates judged in one go
+
+
+_Able = tuple[Evidence, Verdict, Verdict]
+"""A candidate with fill-in and the verdicts on its own links and on all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +76,41 @@ def _ends(links: LinkSet) -> VarSet:
     return varset(v for link in links for v in link)
 
 
-def accepted(problem: Problem, candidates: Sequence[Filled]) -> list[Judged | None]:
-    """Return the verdicts on whole candidates, None for those that are not accepted: own links, then all.
+def accepted(problem: Problem, sets: Sequence[tuple[Filled, ...]]) -> list[Judged | None]:
+    """Return for each set the verdict on its best fill-in, None where none is accepted: own links, then all.
 
     A candidate ranks by what its own links say, or by the whole where that says less: however much is filled
-    in, what calls for it are its own links.
+    in, what calls for it are its own links. Of fill-ins that tie, the one that is best as a whole is taken.
     """
-    judged = problem.judge.judge
-    own = judged([found.own for found in candidates])
+    judged, every = problem.judge.judge, [one for some in sets for one in some]
+    own = judged([one.own for one in every])
     able = [place for place, verdict in enumerate(own) if verdict.is_accepted]
-    whole = judged([candidates[place].whole for place in able])
-    passed = {
-        place: Judged(candidates[place].whole, verdict._replace(rank=min(own[place].rank, verdict.rank)))
-        for place, verdict in zip(able, whole, strict=True)
-        if verdict.is_accepted
-    }
-    return [passed.get(place) for place in range(len(candidates))]
+    whole = dict(zip(able, judged([every[place].whole for place in able]), strict=True))
+    best: list[Judged | None] = []
+    at = 0
+    for some in sets:
+        places = [place for place in range(at, at + len(some)) if place in whole and whole[place].is_accepted]
+        best.append(_best(problem, [(every[place].whole, own[place], whole[place]) for place in places]))
+        at += len(some)
+    return best
+
+
+def _best(problem: Problem, able: list[_Able]) -> Judged | None:
+    """Return the best of some fill-ins of one set."""
+    able = _tied(problem, able, [min(own.rank, whole.rank) for _, own, whole in able])
+    able = _tied(problem, able, [whole.rank for _, _, whole in able])
+    if not able:
+        return None
+    found, own, whole = min(able, key=lambda one: one[0].links)
+    return Judged(found, whole._replace(rank=min(own.rank, whole.rank)))
+
+
+def _tied(problem: Problem, able: list[_Able], ranks: list[float]) -> list[_Able]:
+    """Return those whose ranks tie with the highest."""
+    if not able:
+        return []
+    at_least = max(ranks) - problem.judge.tolerance(max(ranks))
+    return [one for one, rank in zip(able, ranks, strict=True) if rank >= at_least]
 
 
 def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> list[bool]:
@@ -118,22 +141,19 @@ def _shape(alone: Candidate, n_levels: tuple[int, ...]) -> Shape:
 
 
 @dataclass(slots=True)
-class _Waiting:
-    """A candidate, the highest rank it can have, and once it is judged whether and how it is accepted."""
-
-    upper: float
-    filled: Filled
-    is_judged: bool = False
-    accepted: Judged | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Looked:
-    """What was found of an admitted set: where its completion takes place, and its candidates."""
+    """What was found of an admitted set.
+
+    ``region`` is where its completion takes place, ``upper`` the highest rank it can have, ``accepted`` its
+    best fill-in once that is judged.
+    """
 
     region: VarSet
     n_components: int
-    candidates: tuple[_Waiting, ...]
+    fill_ins: tuple[Filled, ...]
+    upper: float
+    is_judged: bool = False
+    accepted: Judged | None = None
 
 
 class Fillings:
@@ -169,13 +189,14 @@ class Fillings:
             self._note_changes(graph)
             self._look(graph, on_block)
             self._graph = graph
-        every = [one for looked in self._looked.values() if looked for one in looked.candidates]
+        every = [looked for looked in self._looked.values() if looked and looked.upper > -inf]
         best = max([best, *(one.accepted.verdict.rank for one in every if one.accepted)])
         waiting = sorted((one for one in every if not one.is_judged), key=lambda one: -one.upper)
         n_next, at = _FIRST_BLOCK, 0
         while at < len(waiting) and waiting[at].upper >= self._tie(best):
             block = waiting[at : at + n_next]
-            for one, judged in zip(block, accepted(self._problem, [w.filled for w in block]), strict=True):
+            found = accepted(self._problem, [one.fill_ins for one in block])
+            for one, judged in zip(block, found, strict=True):
                 one.is_judged, one.accepted = True, judged
                 best = max(best, judged.verdict.rank) if judged else best
             at, n_next = at + n_next, min(4 * n_next, _BLOCK)
@@ -221,10 +242,10 @@ class Fillings:
         for block in _blocks(s for s, looked in self._looked.items() if looked is None):
             for variables, found in zip(block, filled(self._problem, graph, ways, block), strict=True):
                 self.candidates_scored += len(found)
-                uppers = [(one, self._upper(one)) for one in found]
-                waiting = tuple(_Waiting(upper, one) for one, upper in uppers if upper > -inf)
-                n_components = _n_components(graph, variables)
-                self._looked[variables] = _Looked(region(graph, ways, variables), n_components, waiting)
+                able = tuple(one for one in found if self._upper(one) > -inf)
+                upper = max(map(self._upper, able), default=-inf)
+                around = region(graph, ways, variables)
+                self._looked[variables] = _Looked(around, _n_components(graph, variables), able, upper)
             on_block(0)
 
     def _upper(self, found: Filled) -> float:

@@ -150,7 +150,9 @@ def same_trace_as_plain(
         patch.setattr("xordal.search.local._EXACT", 0)
         fast = learn(table, max_links=k, criterion=criterion, constraints=constraints, limits=limits)
     ruled = rules(table.names, constraints, limits)
-    plain = plain_search(table, Schedule("printed", k), criterion, rules=ruled, prune=True, local=True)
+    plain = plain_search(
+        table, Schedule("printed", k), criterion, rules=ruled, fill_in=True, prune=True, local=True
+    )
     assert fast.trace == plain.trace
     assert fast.run.graphs_tested == plain.graphs_tested
     steps = passes(fast.trace, Schedule("printed", k), table.n_variables)

@@ -1,8 +1,9 @@
 """Candidates with fill-in: sets whose own links would break chordality.
 
 A variable set W with i missing links is *admitted* when its variables themselves speak for it: each two of them
-that are not linked share, given the rest of W, what W on its own would have to gain to be accepted. That does
-not depend on the graph around W, so each set is asked once. An admitted set that cannot be completed alone is a
+that are not linked share more given the rest of W than by themselves, by what W on its own would have to gain to
+be accepted; a pair must share that much. It is a question of what only the whole of W shows, and does not depend
+on the graph around it, so each set is asked once. An admitted set that cannot be completed alone is a
 candidate with each fill-in that the rule offers (:mod:`xordal.graph.fill_in`), provided that its own links are
 accepted where they come in; what is scored, charged and accepted then is the whole, filled-in links included.
 
@@ -12,6 +13,7 @@ Admitted sets are found where plain candidates are: in the scans of all sets of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb, inf
@@ -29,7 +31,7 @@ from xordal.search.pieces import Apart, Extended
 from xordal.search.problem import Judged, Problem, evidence
 from xordal.search.sweep import OnBlock
 from xordal.statistics.criterion import Evidence, Shape, Verdict, shape_of
-from xordal.types import LinkSet, SignedSets, VarSet, members, varset
+from xordal.types import Link, LinkSet, SignedSets, VarSet, members, varset
 
 _BLOCK = 1000  # sets looked at between two words of progress
 _FIRST_BLOCK = 16  # candidates judged in one go
@@ -117,7 +119,9 @@ def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> l
     """Return which sets their own variables speak for."""
     missing = [graph.missing_links(variables) for variables in sets]
     pairs = [
-        _given_rest(variables, link) for variables, links in zip(sets, missing, strict=True) for link in links
+        _beyond_the_pair(variables, link)
+        for variables, links in zip(sets, missing, strict=True)
+        for link in links
     ]
     shared = iter(gains(pairs, problem.oracle))
     own = np.array([min(next(shared) for _ in links) for links in missing])
@@ -129,11 +133,17 @@ def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> l
     return passes.tolist()
 
 
-def _given_rest(variables: VarSet, link: tuple[int, int]) -> SignedSets:
-    """Return the change whose gain is what two variables of a set share given the others."""
-    x, y = 1 << link[0], 1 << link[1]
-    terms = {variables: 1, VarSet(variables & ~x): -1, VarSet(variables & ~y): -1}
-    return {**terms, VarSet(variables & ~x & ~y): 1} if variables & ~x & ~y else terms
+def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
+    """Return the change whose gain is what two variables of a set share given the others, beyond what they share.
+
+    For a pair by itself that is what they share.
+    """
+    pair = varset(link)
+    x, y = (varset([v]) for v in link)
+    terms = Counter({variables: 1, VarSet(variables & ~x): -1, VarSet(variables & ~y): -1})
+    if rest := VarSet(variables & ~pair):
+        terms.update({rest: 1, pair: -1, x: 1, y: 1})
+    return {s: sign for s, sign in terms.items() if sign}
 
 
 def _shape(alone: Candidate, n_levels: tuple[int, ...]) -> Shape:

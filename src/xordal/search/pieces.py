@@ -4,7 +4,7 @@ The links within a variable set part it into pieces, no two of them linked. A se
 variables (:class:`Apart`) is found by the scan of all sets of its size. Pieces of two or more variables are few
 and are found by looking around links; single variables are added to them by counting (:class:`Extended`). Both
 leave out only sets that cannot be admitted: what a set gains on its own is at least what any two of its
-variables share given the rest.
+variables that are not linked share given the rest.
 """
 
 from __future__ import annotations
@@ -73,12 +73,11 @@ class Apart:
     def _may_interact(
         self, sets: NDArray[np.int32], shared: NDArray[np.float64], pairs: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Return which triples may share enough, any two given the third: T(xyz) - I(x; z) - I(y; z)."""
+        """Return which triples may share enough beyond their pairs."""
         x, y, z = sets.T
-        two = pairs[x, y], pairs[x, z], pairs[y, z]
-        most = shared - np.sum(two, axis=0) + np.min(two, axis=0) + 3 * self._problem.scanner.error
+        beyond = shared - pairs[x, y] - pairs[x, z] - pairs[y, z] + 4 * self._problem.scanner.error
         levels = np.sort(np.array(self._problem.n_levels)[sets], axis=1)
-        return np.asarray(most >= least(self._problem, free_shape, levels))
+        return np.asarray(beyond >= least(self._problem, free_shape, levels))
 
 
 class Extended:

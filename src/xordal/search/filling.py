@@ -1,9 +1,9 @@
 """Candidates with fill-in: sets whose own links would break chordality.
 
 A variable set W with i missing links is *admitted* when its variables themselves speak for it: each two of them
-that are not linked share more given the rest of W than by themselves, by what W on its own would have to gain to
-be accepted; a pair must share that much. It is a question of what only the whole of W shows, and does not depend
-on the graph around it, so each set is asked once. An admitted set that cannot be completed alone is a
+that are not linked share more given the rest of W than by themselves, by what W on its own would have to gain
+to be accepted; a pair must share that much. It is a question of what only the whole of W shows, and does not
+depend on the graph around it, so each set is asked once. An admitted set that cannot be completed alone is a
 candidate with each fill-in that the rule offers (:mod:`xordal.graph.fill_in`), provided that its own links are
 accepted where they come in; what is scored, charged and accepted then is the whole, filled-in links included.
 
@@ -134,9 +134,9 @@ def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> l
 
 
 def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
-    """Return the change whose gain is what two variables of a set share given the others, beyond what they share.
+    """Return the change whose gain is what two variables share given the rest of a set, less what they share.
 
-    For a pair by itself that is what they share.
+    For a pair by itself it is what they share.
     """
     pair = varset(link)
     x, y = (varset([v]) for v in link)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.model.smoothing import Backoff
     from xordal.report.notebook import plot_network, plot_submodel, plot_trace
     from xordal.resampling import bootstrap
     from xordal.scanning import ScanInterrupted, Scanned, scan
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from xordal.types import Learned, Stability, TraceEntry
 
 _HOME = {
+    "Backoff": "xordal.model.smoothing",
     "BDeu": "xordal.statistics.scores",
     "BIC": "xordal.statistics.scores",
     "Bins": "xordal.data.discretise",
@@ -78,6 +80,7 @@ __all__ = [
     "BIC",
     "EBIC",
     "BDeu",
+    "Backoff",
     "Bins",
     "CategoricalTable",
     "Checkpoint",

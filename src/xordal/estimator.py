@@ -24,6 +24,7 @@ from xordal.formats.networkx import to_networkx
 from xordal.formats.text import network_lines, weakness
 from xordal.learning import fit_network, learn
 from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.smoothing import Smoothing
 from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
 from xordal.search.limits import Limits
@@ -51,8 +52,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     limits
         Largest clique and longest time.
     smoothing
-        Equivalent sample size of the clique tables behind ``score``: each table starts from a prior of this
-        many rows, spread evenly over its cells. 0 gives the maximum-likelihood tables.
+        Of the clique tables behind ``score``: a number of rows spread evenly over the cells of each table, 0
+        for maximum likelihood; or :class:`~xordal.Backoff`, which shrinks them towards smaller margins.
     callback
         Called with a :class:`~xordal.search.driver.Progress` every few thousand variable sets.
     random_state
@@ -97,7 +98,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         criterion: Criterion | None = None,
         constraints: Constraints | None = None,
         limits: Limits | None = None,
-        smoothing: float = 1.0,
+        smoothing: Smoothing = 1.0,
         callback: Callable[[Progress], None] | None = None,
         random_state: Any = None,
     ) -> None:
@@ -133,7 +134,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             limits=self.limits,
             on_progress=self.callback or (lambda progress: None),
         )
-        self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, prior_rows=self.smoothing)
+        self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, smoothing=self.smoothing)
         self.graph_: nx.Graph = to_networkx(self.learned_)
         self.trace_: Trace = self.learned_.trace
         self.submodels_: tuple[NamedSubmodel, ...] | None = None

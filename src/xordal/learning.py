@@ -21,6 +21,7 @@ from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.smoothing import Smoothing
 from xordal.pi.colored import color
 from xordal.pi.discover import Data, discover
 from xordal.pi.independence import Independence
@@ -202,15 +203,16 @@ class _Known:
 
 
 def fit_network(
-    table: CategoricalTable, learned: Learned, *, prior_rows: float = 1.0
+    table: CategoricalTable, learned: Learned, *, smoothing: Smoothing = 1.0
 ) -> DecomposableMarkovNetwork:
     """Return the network of a learned graph, its clique tables estimated from a table.
 
-    ``prior_rows`` is the equivalent sample size of the smoothing (:mod:`xordal.model.parameters`).
+    ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
+    :class:`~xordal.Backoff`.
     """
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
     counter = NumpyCounter(table)
-    return estimate(graph, counter, table.names, table.levels, prior_rows=prior_rows, learned=learned)
+    return estimate(graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xordal.cli import criteria, output, reading, stability, stopping
+from xordal.cli import asking, criteria, output, reading, stability, stopping
 
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
+    from xordal.model.smoothing import Smoothing
     from xordal.types import Learned, Stability
 
 
@@ -97,11 +98,14 @@ def learn(  # noqa: PLR0913 - one parameter per option
         ),
     ] = None,
     smoothing: Annotated[
-        float,
+        str | None,
         typer.Option(
-            min=0.0, max=1e9, help="Equivalent sample size of the model's tables, in rows; 0: as counted."
+            metavar="ROWS",
+            show_default="1",
+            help="Smoothing of the model's tables: rows spread evenly, 0 for tables as counted, or "
+            "backoff:ROWS borrowed from smaller margins.",
         ),
-    ] = 1.0,
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the links only, one a line, and no progress.")
@@ -130,6 +134,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
+    how_smooth = asking.smoothing_of("1" if smoothing is None else smoothing)
     output.check_model_name(to, data)
     limits = Limits(
         time_limit=stopping.seconds_in(time_limit),
@@ -184,7 +189,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
         interrupted = again is None
     _print_result(learned, as_json, quiet, again)
     if to is not None:
-        save_learned(to, table, learned, smoothing, quiet=quiet)
+        save_learned(to, table, learned, how_smooth, quiet=quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
     if interrupted or learned.run.stopped_by is not None or learned.submodels is None:
@@ -196,12 +201,12 @@ def learn(  # noqa: PLR0913 - one parameter per option
 
 
 def save_learned(
-    file: str, table: CategoricalTable, learned: Learned, smoothing: float, *, quiet: bool
+    file: str, table: CategoricalTable, learned: Learned, smoothing: Smoothing, *, quiet: bool
 ) -> None:
     """Write what was learned to a model file."""
     from xordal.learning import fit_network
 
-    fit_network(table, learned, prior_rows=smoothing).save(file)
+    fit_network(table, learned, smoothing=smoothing).save(file)
     if not quiet:
         output.tell("the network", file)
 

@@ -12,6 +12,7 @@ from xordal.formats.text import link_text, network_lines, p_value_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.smoothing import smoothing_text, smoothing_to_json
 from xordal.types import NamedSubmodel, single_link_part
 
 _NOTHING = 5e-5  # nats that print as 0.0000
@@ -32,7 +33,7 @@ def network_to_json(network: DecomposableMarkovNetwork) -> Json:
         "n_rows": network.n_rows,
         "n_parameters": network.n_parameters,
         "entropy": network.entropy(),
-        "smoothing": network.smoothing,
+        "smoothing": smoothing_to_json(network.smoothing),
         **_single_link(network),
     }
 
@@ -50,7 +51,7 @@ def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:
     parameters = counted(network.n_parameters, "parameter")
     lines = [
         f"{variables}, counted from {rows}; {parameters}, entropy {network.entropy():.4f} nats, smoothing "
-        f"{network.smoothing:g}"
+        f"{smoothing_text(network.smoothing)}"
     ]
     if network.learned is not None:
         told = "  ".join(f"{key}={setting_text(value)}" for key, value in network.learned.settings.items())

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from xordal.statistics.criterion import EntropyDecrement
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
+    from xordal.tuning.tune import Tuned, TuningInterrupted, tune
     from xordal.types import Learned, Stability, TraceEntry
 
 _HOME = {
@@ -63,6 +64,8 @@ _HOME = {
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
     "Stability": "xordal.types",
+    "Tuned": "xordal.tuning.tune",
+    "TuningInterrupted": "xordal.tuning.tune",
     "TextFormat": "xordal.data.dialect",
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
@@ -74,6 +77,7 @@ _HOME = {
     "read_table": "xordal.data.read",
     "scan": "xordal.scanning",
     "to_networkx": "xordal.formats.networkx",
+    "tune": "xordal.tuning.tune",
 }
 
 __all__ = [
@@ -102,6 +106,8 @@ __all__ = [
     "Stability",
     "TextFormat",
     "TraceEntry",
+    "Tuned",
+    "TuningInterrupted",
     "XordalError",
     "bootstrap",
     "learn",
@@ -111,6 +117,7 @@ __all__ = [
     "read_table",
     "scan",
     "to_networkx",
+    "tune",
 ]
 
 

@@ -67,6 +67,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     constraints: Constraints | None = None,
     limits: Limits | None = None,
     checkpoint: Checkpoint | None = None,
+    find_groups: bool = True,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     notice: Callable[[str], None] = lambda line: None,
@@ -100,6 +101,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         has learned.
     checkpoint
         A file to write each step down in, so that a search that is killed can go on where it was.
+    find_groups
+        Whether to look for hidden groups in the cliques, once they are learned; without, ``submodels`` is None.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
     notice
@@ -148,6 +151,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
             except KeyboardInterrupt:
                 raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
     learned = _learned(known, run, plan, perf_counter() - started)
+    if not find_groups:
+        return learned
     try:
         with interruptible():
             return _with_submodels(known, learned, plan, judge, watch)

@@ -121,7 +121,7 @@ class DecomposableMarkovNetwork:
     @cached_property
     def inference(self) -> Inference:
         """The junction tree with its tables, which answers everything exactly."""
-        return Inference(self.tree, self._conditionals, self.variables, self.n_levels)
+        return Inference(self.tree, self.conditionals, self.variables, self.n_levels)
 
     @cached_property
     def tree(self) -> JunctionTree:
@@ -138,7 +138,7 @@ class DecomposableMarkovNetwork:
         )
 
     @cached_property
-    def _conditionals(self) -> tuple[Conditional, ...]:
+    def conditionals(self) -> tuple[Conditional, ...]:
         """P(own variables | separator) of each clique of the junction tree."""
         table = self.factors[0][1]
         if isinstance(table, BackoffTable):
@@ -329,7 +329,7 @@ class DecomposableMarkovNetwork:
         """
         total = np.zeros(codes.shape[1])
         if isinstance(self.smoothing, Backoff):  # without the tables of whole cliques, which may be large
-            for clique, conditional in zip(self.tree.cliques, self._conditionals, strict=True):
+            for clique, conditional in zip(self.tree.cliques, self.conditionals, strict=True):
                 total += conditional.log_prob_of(codes[list(members(clique))])
             return total
         possible = np.ones(codes.shape[1], dtype=np.bool_)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xordal.cli import asking, criteria, output, reading, stability, stopping
+from xordal.cli import asking, criteria, output, reading, stability, stopping, tuning
 
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
@@ -32,7 +32,7 @@ class EngineChoice(StrEnum):
     reference = "reference"
 
 
-def learn(  # noqa: PLR0913 - one parameter per option
+def learn(  # noqa: PLR0913, PLR0915 - one parameter per option, and what does not go with what
     data: reading.Data,
     *,
     max_links: Annotated[
@@ -76,6 +76,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
     resamples: stability.Resamples = 0,
     workers: stability.Workers = 1,
     seed: stability.Seed = 0,
+    is_tuning: tuning.Tune = False,
+    valid: tuning.Valid = None,
+    folds: tuning.Folds = None,
     weights: reading.Weights = None,
     columns: reading.Columns = None,
     exclude: reading.Exclude = None,
@@ -131,11 +134,22 @@ def learn(  # noqa: PLR0913 - one parameter per option
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
-    if resume and checkpoint is None:
-        raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
+    stopping.check_resume(resume, checkpoint)
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
     how_smooth = asking.smoothing_of("1" if smoothing is None else smoothing)
-    output.check_model_name(to, data)
+    excluded = {
+        "--alpha": alpha is not None,
+        "--delta-h": delta_h is not None,
+        "--bic": bic,
+        "--ebic": ebic,
+        "-m": max_variables is not None,
+        "--schedule": schedule is not None,
+        "--engine reference": engine is EngineChoice.reference,
+        "--checkpoint": checkpoint is not None,
+        "--bootstrap": resamples > 0,
+    }
+    tuning.check(is_tuning, data, valid, folds, excluded)
+    output.check_model_name(to, data, *([] if valid is None else [valid]))
     limits = Limits(
         time_limit=stopping.seconds_in(time_limit),
         memory_limit=stopping.bytes_in(memory_limit),
@@ -156,6 +170,24 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if is_plain:
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
         screen.notes().print(f"{shown(reading.label_of(data))}: {size}\n")
+    if is_tuning:
+        tuning.run(
+            table,
+            judged_by=(valid, None if valid is None else tuning.valid_table(valid, how, table)),
+            to=to,
+            as_json=as_json,
+            quiet=quiet,
+            settings={
+                **({} if max_links is None else {"links": (max_links,)}),
+                **({} if smoothing is None else {"smoothings": (how_smooth,)}),
+                **({} if folds is None else {"folds": folds}),
+                "seed": seed,
+                "workers": workers,
+                "limits": limits,
+                "prune": prune,
+            },
+        )
+        return
     settings: dict[str, Any] = {
         "max_links": max_links,
         "max_variables": max_variables,

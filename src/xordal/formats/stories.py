@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xordal.errors import counted
 from xordal.formats.answers import finite, plain
@@ -13,7 +13,7 @@ from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text, smoothing_to_json
-from xordal.types import NamedSubmodel, single_link_part
+from xordal.types import Learned, NamedSubmodel, single_link_part
 
 _NOTHING = 5e-5  # nats that print as 0.0000
 _MOST_LEVELS = 8
@@ -54,7 +54,7 @@ def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:
         f"{smoothing_text(network.smoothing)}"
     ]
     if network.learned is not None:
-        told = "  ".join(f"{key}={setting_text(value)}" for key, value in network.learned.settings.items())
+        told = "  ".join(f"{key}={setting_text(value)}" for key, value in told_settings(network.learned))
         lines.append(f"settings: {told}")
     lines += ["", "Variables and their levels"]
     longest = max(width_of(shown(name)) for name in network.variables)
@@ -78,6 +78,11 @@ def structure_lines(network: DecomposableMarkovNetwork) -> list[str]:
 
 def _clique(names: Iterable[str]) -> str:
     return "  { " + ", ".join(map(shown, names)) + " }"
+
+
+def told_settings(learned: Learned) -> Iterator[tuple[str, object]]:
+    """Yield the settings of a search by name; what a tuning tried is too long to be told among them."""
+    yield from ((name, value) for name, value in learned.settings.items() if name != "tuned")
 
 
 def setting_text(value: object) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xordal.errors import counted
 from xordal.formats.shown import shown
-from xordal.formats.stories import setting_text
+from xordal.formats.stories import setting_text, told_settings
 from xordal.formats.text import link_text, weakness
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text
@@ -148,7 +148,7 @@ def _single(learned: Learned) -> SingleLink:
 
 
 def _settings(learned: Learned) -> tuple[tuple[str, str], ...]:
-    return tuple((shown(name), setting_text(value)) for name, value in learned.settings.items())
+    return tuple((shown(name), setting_text(value)) for name, value in told_settings(learned))
 
 
 def _facts(network: DecomposableMarkovNetwork) -> tuple[tuple[str, str], ...]:

@@ -35,7 +35,7 @@ def trial_to_json(trial: Trial) -> Json:
 
 def tuning_lines(trials: Sequence[Trial], best: Trial) -> list[str]:
     """Return a table of what was tried: for each k and penalty the best smoothing, the chosen one marked."""
-    lines = ["   k  penalty   smoothing  held-out log-likelihood     links  parameters"]
+    lines = [f"   k  penalty  {'smoothing':>11}  {'held-out log-likelihood':>23}  {'links':>8}  parameters"]
     groups: dict[tuple[int, float], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.max_links, trial.penalty), []).append(trial)
@@ -43,8 +43,8 @@ def tuning_lines(trials: Sequence[Trial], best: Trial) -> list[str]:
         top = best if best in together else max(together, key=lambda trial: trial.log_likelihood)
         mark = "*" if top is best else " "
         lines.append(
-            f" {mark} {top.max_links}  {top.penalty:7g}  {smoothing_text(top.smoothing):>10}  "
-            f"{top.log_likelihood:12.4f} +- {top.standard_error:.4f}  {top.n_links:8,.0f}  "
+            f" {mark} {top.max_links}  {top.penalty:7g}  {smoothing_text(top.smoothing):>11}  "
+            f"{top.log_likelihood:13.4f} +- {top.standard_error:.4f}  {top.n_links:8,.0f}  "
             f"{top.n_parameters:10,.0f}"
         )
     return lines

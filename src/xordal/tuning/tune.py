@@ -24,7 +24,7 @@ from xordal.workers import check_whole_numbers
 LINKS = (1, 2, 3)
 """Links to look ahead that are tried."""
 
-PENALTIES = (2.0, 1.0, 0.5, 0.3, 0.2, 0.15, 0.1, 0.05, 0.02)
+PENALTIES = (2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.03)
 """Penalties of BIC that are tried."""
 
 SMOOTHINGS: tuple[Smoothing, ...] = (

@@ -9,7 +9,7 @@ from typing import Any
 
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError
-from xordal.learning import fit_network, learn
+from xordal.learning import Interrupted, fit_network, learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import Backoff, Smoothing
 from xordal.search.limits import Limits
@@ -152,13 +152,11 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
         if is_interrupted:
             raise TuningInterrupted(None)
         raise SettingsError("A limit ended the tuning before one setting was tried: give more time or memory.")
-    learned = learn(
-        occurring(whole),
-        max_links=best.max_links,
-        criterion=BIC(best.penalty),
-        limits=clock.for_the_last(),
-        **settings,
-    )
+    settings |= {"max_links": best.max_links, "criterion": BIC(best.penalty), "limits": clock.for_the_last()}
+    try:
+        learned = learn(occurring(whole), **settings)
+    except Interrupted as stop:
+        learned, is_interrupted = stop.learned, True
     held_out = {"rows": int(sum(split.weights.sum() for split in splits))}
     if valid is None:
         held_out |= {"folds": int(folds), "seed": int(seed)}

@@ -21,6 +21,7 @@ from xordal import (
     DataError,
     Limits,
     SettingsError,
+    TraceEntry,
     TuningInterrupted,
     learn,
     read_table,
@@ -247,6 +248,25 @@ def test_ctrl_c_keeps_the_best_so_far(workers: int) -> None:
     with pytest.raises(TuningInterrupted) as stop:
         tune(BOX, folds=3, workers=workers, on_progress=stop_after(1), **QUICK)
     assert stop.value.tuned is None
+
+
+def test_ctrl_c_in_the_last_search_keeps_what_it_had_learned() -> None:
+    n_done = 0
+
+    def count(at: TuningProgress) -> None:
+        nonlocal n_done
+        n_done = at.n_done
+
+    def stop(entry: TraceEntry) -> None:
+        if n_done == 4 and entry.lookahead == 2:  # after the trials
+            raise KeyboardInterrupt
+
+    with pytest.raises(TuningInterrupted) as ended:
+        tune(BOX, valid=MORE, on_progress=count, on_entry=stop, **QUICK)
+    tuned = ended.value.tuned
+    assert tuned is not None and not tuned.is_complete
+    assert tuned.learned.run.stopped_by == "interruption" and 0 < len(tuned.learned.links) < 12
+    assert tuned.network.graph.links == tuned.learned.links
 
 
 def test_a_time_limit_ends_it_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,7 @@ def _fill(cpt: gum.Tensor, network: DecomposableMarkovNetwork, v: int, parents: 
     places = [members(table.variables).index(u) for u in inside]
     counts = np.zeros([network.n_levels[u] for u in inside])
     np.add.at(counts, tuple(table.counted.cells[:, places].T), table.counted.counts)
+    assert isinstance(network.smoothing, float), "this bridge knows even smoothing only"
     counts += network.smoothing / counts.size
     total = counts.sum(axis=-1, keepdims=True)
     shares = np.where(total > 0, counts / np.where(total > 0, total, 1), 1 / counts.shape[-1])

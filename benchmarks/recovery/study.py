@@ -68,16 +68,16 @@ def arguments(what: str, runs: int) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def publish(story: str | None, table: str, output: Path | None) -> None:
+def publish(story: str | None, table: str, output: Path | None, seeds: str = "seeds are 0, 1, 2, ...") -> None:
     """Print a table, and write the page of a study, its story and the table, where wanted."""
     print(table)
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(page(story, table, Path(sys.argv[0]).stem), encoding="utf-8")
+        output.write_text(page(story, table, Path(sys.argv[0]).stem, seeds), encoding="utf-8")
 
 
-def page(story: str | None, table: str, module: str) -> str:
-    """Return the page of a study."""
+def page(story: str | None, table: str, module: str, seeds: str = "seeds are 0, 1, 2, ...") -> str:
+    """Return the page of a study, with what is to be said of its random numbers."""
     title, _, rest = (story or "").strip().partition("\n\n")
-    made = f"Made by `python -m benchmarks.recovery.{module}`; seeds are 0, 1, 2, ..."
+    made = f"Made by `python -m benchmarks.recovery.{module}`; {seeds}"
     return f"# {title.rstrip('.')}\n\n{rest}\n\n{table}\n{made}\n"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import to_networkx
     from xordal.learning import Interrupted, learn
     from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.model.smoothing import Backoff
     from xordal.report.notebook import plot_network, plot_submodel, plot_trace
     from xordal.resampling import bootstrap
     from xordal.scanning import ScanInterrupted, Scanned, scan
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
     from xordal.statistics.criterion import EntropyDecrement
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
+    from xordal.tuning.tune import Tuned, TuningInterrupted, tune
     from xordal.types import Learned, Stability, TraceEntry
 
 _HOME = {
+    "Backoff": "xordal.model.smoothing",
     "BDeu": "xordal.statistics.scores",
     "BIC": "xordal.statistics.scores",
     "Bins": "xordal.data.discretise",
@@ -61,6 +64,8 @@ _HOME = {
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
     "Stability": "xordal.types",
+    "Tuned": "xordal.tuning.tune",
+    "TuningInterrupted": "xordal.tuning.tune",
     "TextFormat": "xordal.data.dialect",
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
@@ -72,12 +77,14 @@ _HOME = {
     "read_table": "xordal.data.read",
     "scan": "xordal.scanning",
     "to_networkx": "xordal.formats.networkx",
+    "tune": "xordal.tuning.tune",
 }
 
 __all__ = [
     "BIC",
     "EBIC",
     "BDeu",
+    "Backoff",
     "Bins",
     "CategoricalTable",
     "Checkpoint",
@@ -99,6 +106,8 @@ __all__ = [
     "Stability",
     "TextFormat",
     "TraceEntry",
+    "Tuned",
+    "TuningInterrupted",
     "XordalError",
     "bootstrap",
     "learn",
@@ -108,6 +117,7 @@ __all__ = [
     "read_table",
     "scan",
     "to_networkx",
+    "tune",
 ]
 
 

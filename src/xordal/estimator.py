@@ -24,6 +24,7 @@ from xordal.formats.networkx import to_networkx
 from xordal.formats.text import network_lines, weakness
 from xordal.learning import fit_network, learn
 from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.smoothing import Smoothing
 from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
 from xordal.search.limits import Limits
@@ -44,15 +45,22 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     max_variables
         Largest group of variables to complete at once, instead of ``max_links``.
     criterion
-        Ranks and accepts link sets; ``EntropyDecrement(0.004)`` by default.
+        Ranks and accepts link sets; ``Significance(0.05)`` by default.
+    fill_in
+        Whether link sets that break chordality are candidates together with the links that mend it.
+    prune
+        Whether to take out links that later ones have made idle.
+    local_search
+        Whether to improve a score by sequences of links that come and go. These three are on where neither the
+        paper's criterion is given nor, for the last, one that is no score.
     constraints
         Links that are required or forbidden, as pairs of column names (x0, x1, ... where there are none).
-        Required links that are not chordal are completed by the fill-in rule.
+        Required links that are not chordal are completed.
     limits
         Largest clique and longest time.
     smoothing
-        Equivalent sample size of the clique tables behind ``score``: each table starts from a prior of this
-        many rows, spread evenly over its cells. 0 gives the maximum-likelihood tables.
+        Of the clique tables behind ``score``: a number of rows spread evenly over the cells of each table, 0
+        for maximum likelihood; or :class:`~xordal.Backoff`, which shrinks them towards smaller margins.
     callback
         Called with a :class:`~xordal.search.driver.Progress` every few thousand variable sets.
     random_state
@@ -95,15 +103,21 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         *,
         max_variables: int | None = None,
         criterion: Criterion | None = None,
+        fill_in: bool | None = None,
+        prune: bool | None = None,
+        local_search: bool | None = None,
         constraints: Constraints | None = None,
         limits: Limits | None = None,
-        smoothing: float = 1.0,
+        smoothing: Smoothing = 1.0,
         callback: Callable[[Progress], None] | None = None,
         random_state: Any = None,
     ) -> None:
         self.max_links = max_links
         self.max_variables = max_variables
         self.criterion = criterion
+        self.fill_in = fill_in
+        self.prune = prune
+        self.local_search = local_search
         self.constraints = constraints
         self.limits = limits
         self.smoothing = smoothing
@@ -129,11 +143,14 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             max_links=self.max_links,
             max_variables=self.max_variables,
             criterion=self.criterion,
+            fill_in=self.fill_in,
+            prune=self.prune,
+            local_search=self.local_search,
             constraints=self.constraints,
             limits=self.limits,
             on_progress=self.callback or (lambda progress: None),
         )
-        self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, prior_rows=self.smoothing)
+        self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, smoothing=self.smoothing)
         self.graph_: nx.Graph = to_networkx(self.learned_)
         self.trace_: Trace = self.learned_.trace
         self.submodels_: tuple[NamedSubmodel, ...] | None = None

@@ -21,6 +21,7 @@ from xordal.errors import DataError, SettingsError, nearest
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.smoothing import Smoothing
 from xordal.pi.colored import color
 from xordal.pi.discover import Data, discover
 from xordal.pi.independence import Independence
@@ -70,6 +71,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     constraints: Constraints | None = None,
     limits: Limits | None = None,
     checkpoint: Checkpoint | None = None,
+    find_groups: bool = True,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     notice: Callable[[str], None] = lambda line: None,
@@ -110,6 +112,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         has learned.
     checkpoint
         A file to write each step down in, so that a search that is killed can go on where it was.
+    find_groups
+        Whether to look for hidden groups in the cliques, once they are learned; without, ``submodels`` is None.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
     notice
@@ -170,6 +174,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
             except KeyboardInterrupt:
                 raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
     learned = _learned(known, run, plan, perf_counter() - started)
+    if not find_groups:
+        return learned
     try:
         with interruptible():
             return _with_submodels(known, learned, plan, judge, watch)
@@ -226,15 +232,16 @@ class _Known:
 
 
 def fit_network(
-    table: CategoricalTable, learned: Learned, *, prior_rows: float = 1.0
+    table: CategoricalTable, learned: Learned, *, smoothing: Smoothing = 1.0
 ) -> DecomposableMarkovNetwork:
     """Return the network of a learned graph, its clique tables estimated from a table.
 
-    ``prior_rows`` is the equivalent sample size of the smoothing (:mod:`xordal.model.parameters`).
+    ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
+    :class:`~xordal.Backoff`.
     """
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
     counter = NumpyCounter(table)
-    return estimate(graph, counter, table.names, table.levels, prior_rows=prior_rows, learned=learned)
+    return estimate(graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned)
 
 
 @dataclass(frozen=True, slots=True)

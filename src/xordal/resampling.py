@@ -9,22 +9,18 @@ the same result.
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from functools import partial
 from math import exp
-from multiprocessing import get_context
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from xordal.data.table import CategoricalTable
-from xordal.errors import SettingsError
 from xordal.learning import learn
 from xordal.types import Link, LinkSet, Stability, VarSet
+from xordal.workers import check_whole_numbers, processes, stop_if_told
 
 _KEPT = 1 - exp(-1)
 
@@ -65,16 +61,15 @@ def bootstrap(
     >>> stability.links[0, 1], stability.submodels[0b111]
     (1.0, 1.0)
     """
-    for name, value, least in (("n_samples", n_samples, 1), ("seed", seed, 0), ("workers", workers, 1)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise SettingsError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    check_whole_numbers(("n_samples", n_samples, 1), ("seed", seed, 0), ("workers", workers, 1))
     links: Counter[Link] = Counter()
     submodels: Counter[VarSet] = Counter()
-    runs = _runs(table, n_samples, seed, workers, settings)
-    for n_done, (its_links, its_submodels) in enumerate(runs, start=1):
-        links.update(its_links)
-        submodels.update(its_submodels)
-        on_sample(n_done)
+    run = partial(_found, table, seed, settings)
+    with processes(workers) as pool:
+        for n_done, (its_links, its_submodels) in enumerate(pool.map(run, range(n_samples)), start=1):
+            links.update(its_links)
+            submodels.update(its_submodels)
+            on_sample(n_done)
     return Stability(int(n_samples), int(seed), _shares(links, n_samples), _shares(submodels, n_samples))
 
 
@@ -85,26 +80,10 @@ def resample(table: CategoricalTable, generator: np.random.Generator) -> Categor
     return CategoricalTable.complete(table.columns(), kept if kept.any() else weights)
 
 
-def _runs(
-    table: CategoricalTable, n_samples: int, seed: int, workers: int, settings: dict[str, Any]
-) -> Iterable[Found]:
-    run = partial(_found, table, seed, settings)
-    return map(run, range(n_samples)) if workers == 1 else _in_processes(run, n_samples, workers)
-
-
-def _in_processes(run: Callable[[int], Found], n_samples: int, workers: int) -> Iterator[Found]:
-    """Yield the results in order, from fresh processes that leave Ctrl-C to this one."""
-    ignored = (signal.SIGINT, signal.SIG_IGN)
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=signal.signal, initargs=ignored)
-    try:
-        yield from pool.map(run, range(n_samples))
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _found(table: CategoricalTable, seed: int, settings: dict[str, Any], number: int) -> Found:
     """Return what is learned from one resample."""
-    learned = learn(resample(table, np.random.default_rng([seed, number])), **settings)
+    rows = resample(table, np.random.default_rng([seed, number]))
+    learned = learn(rows, **{"on_progress": stop_if_told, **settings})
     groups = {VarSet(group.variables | group.context) for group in learned.submodels or ()}
     return learned.links, tuple(groups)
 

@@ -23,6 +23,7 @@ from xordal.model import inference as engine
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.observed import Evidence
 from xordal.model.query import best_states
+from xordal.model.smoothing import Backoff, Smoothing
 
 CLOSE = 1e-10
 MOST_BRUTE = 2000  # cells of a network that is also compared with its whole joint
@@ -33,8 +34,9 @@ def networks(draw: st.DrawFn, max_vertices: int = 6) -> DecomposableMarkovNetwor
     """Networks of 1-6 variables with 1-4 levels; half of them without smoothing, so with zero cells."""
     graph = draw(chordal_graphs(2, max_vertices))
     table = draw(tables(graph.n_vertices, graph.n_vertices))
-    smoothing = draw(st.sampled_from([0.0, 0.0, 0.5, 7.0]))
-    return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=smoothing)
+    choices: list[Smoothing] = [0.0, 0.0, 0.5, 7.0, Backoff(0.3), Backoff(4.0)]
+    smoothing = draw(st.sampled_from(choices))
+    return estimate(graph, NumpyCounter(table), table.names, table.levels, smoothing=smoothing)
 
 
 @st.composite
@@ -140,7 +142,7 @@ def random_network(seed: int) -> DecomposableMarkovNetwork:
     table = CategoricalTable.from_columns({f"v{v}": column.tolist() for v, column in enumerate(codes)})
     graph = ChordalGraph.empty(n).add(links)
     smoothing = 0.0 if seed % 2 else float(generator.choice([0.5, 1.0, 5.0]))
-    return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=smoothing)
+    return estimate(graph, NumpyCounter(table), table.names, table.levels, smoothing=smoothing)
 
 
 @pytest.mark.slow

@@ -15,12 +15,14 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from xordal import (
+    BIC,
+    Backoff,
     CategoricalTable,
     Constraints,
     DataError,
@@ -251,3 +253,23 @@ def test_settings_of_the_wrong_type_are_told(wrong: dict[str, Any]) -> None:
 def test_numpy_integers_are_whole_numbers() -> None:
     one: Any = np.int64(1)
     assert len(MultiLinkSearch(max_links=one).fit([(0, 0), (1, 1)] * 9).graph_.edges) == 1
+
+
+def test_criterion_and_smoothing_are_searched_by_scikit_learn() -> None:
+    """The score is the mean log-likelihood, so that its own tools choose settings for prediction, too."""
+    grid: dict[str, list[object]] = {
+        "criterion": [BIC(8.0), BIC(1.0)],
+        "smoothing": [0.01, Backoff(5)],
+        "max_links": [1, 3],
+    }
+    search = GridSearchCV(MultiLinkSearch(criterion=BIC(2.0)), grid, cv=KFold(3, shuffle=True, random_state=0))
+    search.fit(BOX)
+    assert search.best_params_["max_links"] == 3
+    assert len(search.cv_results_["params"]) == 8
+    assert search.best_score_ == max(search.cv_results_["mean_test_score"])
+    assert search.best_estimator_.network_.smoothing == search.best_params_["smoothing"]
+    copied = clone(search.best_estimator_)
+    assert (copied.criterion, copied.smoothing) == (
+        search.best_params_["criterion"],
+        search.best_params_["smoothing"],
+    )

@@ -37,13 +37,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "formats": BELOW_SEARCH | {"search", "model", "pi", "scanning"},
     "learning": LIBRARY - {"scanning"},
     "scanning": BELOW_SEARCH | {"search"},
-    "resampling": LIBRARY,
+    "workers": {"errors"},
+    "resampling": LIBRARY | {"workers"},
+    "tuning": LIBRARY | {"workers"},
     "report": LIBRARY,
     "estimator": LIBRARY | {"report"},
     "demos": LIBRARY,
     "cli": LIBRARY
-    | {"report", "resampling", "demos"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "report", "resampling"},
+    | {"report", "resampling", "tuning", "demos"},  # not the estimator: scikit-learn takes seconds to import
+    "__init__": LIBRARY | {"estimator", "report", "resampling", "tuning"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.

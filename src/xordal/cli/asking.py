@@ -9,8 +9,10 @@ import typer
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.model.smoothing import Smoothing as ChosenSmoothing
 
 PANEL = "Evidence"
+_MOST_ROWS = 1e9  # of a smoothing
 
 Net = Annotated[
     str,
@@ -36,21 +38,33 @@ LikelyOption = Annotated[
     ),
 ]
 Smoothing = Annotated[
-    float | None,
+    str | None,
     typer.Option(
-        min=0.0,
-        max=1e9,
-        help="Equivalent sample size of the tables, in rows, instead of the file's; 0: tables as counted.",
+        metavar="ROWS",
+        help="Smoothing of the tables instead of the file's: rows spread evenly, 0 for tables as counted, or "
+        "backoff:ROWS borrowed from smaller margins.",
     ),
 ]
 
 
-def network_of(file: str, smoothing: float | None = None) -> DecomposableMarkovNetwork:
+def network_of(file: str, smoothing: str | None = None) -> DecomposableMarkovNetwork:
     """Load a network, with another smoothing if one is asked for."""
     from xordal.formats.model_file import load
 
+    chosen = None if smoothing is None else smoothing_of(smoothing)
     network = load(file)
-    return network if smoothing is None else network.smoothed(smoothing)
+    return network if chosen is None else network.smoothed(chosen)
+
+
+def smoothing_of(text: str) -> ChosenSmoothing:
+    """Return the smoothing that --smoothing means; refuse what is none or out of all proportion."""
+    from xordal.errors import SettingsError
+    from xordal.model.smoothing import Backoff, smoothing_from_text
+
+    chosen = smoothing_from_text(text)
+    if (chosen.rows if isinstance(chosen, Backoff) else chosen) > _MOST_ROWS:
+        raise SettingsError(f"--smoothing {text}: beside more than {_MOST_ROWS:,.0f} rows no data would count.")
+    return chosen
 
 
 def check_sources(net: str, other: str) -> None:

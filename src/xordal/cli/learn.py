@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xordal.cli import criteria, output, reading, stability, stopping
+from xordal.cli import asking, criteria, output, reading, stability, stopping, tuning
 
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
+    from xordal.model.smoothing import Smoothing
     from xordal.types import Learned, Stability
 
 
@@ -31,7 +32,7 @@ class EngineChoice(StrEnum):
     reference = "reference"
 
 
-def learn(  # noqa: PLR0913 - one parameter per option
+def learn(  # noqa: PLR0913, PLR0915 - one parameter per option, and what does not go with what
     data: reading.Data,
     *,
     max_links: Annotated[
@@ -91,6 +92,9 @@ def learn(  # noqa: PLR0913 - one parameter per option
     resamples: stability.Resamples = 0,
     workers: stability.Workers = 1,
     seed: stability.Seed = 0,
+    is_tuning: tuning.Tune = False,
+    valid: tuning.Valid = None,
+    folds: tuning.Folds = None,
     weights: reading.Weights = None,
     columns: reading.Columns = None,
     exclude: reading.Exclude = None,
@@ -113,11 +117,14 @@ def learn(  # noqa: PLR0913 - one parameter per option
         ),
     ] = None,
     smoothing: Annotated[
-        float,
+        str | None,
         typer.Option(
-            min=0.0, max=1e9, help="Equivalent sample size of the model's tables, in rows; 0: as counted."
+            metavar="ROWS",
+            show_default="1",
+            help="Smoothing of the model's tables: rows spread evenly, 0 for tables as counted, or "
+            "backoff:ROWS borrowed from smaller margins.",
         ),
-    ] = 1.0,
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the links only, one a line, and no progress.")
@@ -143,10 +150,22 @@ def learn(  # noqa: PLR0913 - one parameter per option
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
-    if resume and checkpoint is None:
-        raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
+    stopping.check_resume(resume, checkpoint)
     criterion = criteria.criterion_of(alpha, delta_h, bic, ebic)
-    output.check_model_name(to, data)
+    how_smooth = asking.smoothing_of("1" if smoothing is None else smoothing)
+    excluded = {
+        "--alpha": alpha is not None,
+        "--delta-h": delta_h is not None,
+        "--bic": bic,
+        "--ebic": ebic,
+        "-m": max_variables is not None,
+        "--schedule": schedule is not None,
+        "--engine reference": engine is EngineChoice.reference,
+        "--checkpoint": checkpoint is not None,
+        "--bootstrap": resamples > 0,
+    }
+    tuning.check(is_tuning, data, valid, folds, excluded)
+    output.check_model_name(to, data, *([] if valid is None else [valid]))
     limits = Limits(
         time_limit=stopping.seconds_in(time_limit),
         memory_limit=stopping.bytes_in(memory_limit),
@@ -167,6 +186,26 @@ def learn(  # noqa: PLR0913 - one parameter per option
     if is_plain:
         size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
         screen.notes().print(f"{shown(reading.label_of(data))}: {size}\n")
+    if is_tuning:
+        tuning.run(
+            table,
+            judged_by=(valid, None if valid is None else tuning.valid_table(valid, how, table)),
+            to=to,
+            as_json=as_json,
+            quiet=quiet,
+            settings={
+                **({} if max_links is None else {"links": (max_links,)}),
+                **({} if smoothing is None else {"smoothings": (how_smooth,)}),
+                **({} if folds is None else {"folds": folds}),
+                "seed": seed,
+                "workers": workers,
+                "limits": limits,
+                "fill_in": fill_in,
+                "prune": prune,
+                "local_search": local_search,
+            },
+        )
+        return
     settings: dict[str, Any] = {
         "max_links": max_links,
         "max_variables": max_variables,
@@ -202,7 +241,7 @@ def learn(  # noqa: PLR0913 - one parameter per option
         interrupted = again is None
     _print_result(learned, as_json, quiet, again)
     if to is not None:
-        save_learned(to, table, learned, smoothing, quiet=quiet)
+        save_learned(to, table, learned, how_smooth, quiet=quiet)
     if not quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
     if interrupted or learned.run.stopped_by is not None or learned.submodels is None:
@@ -214,12 +253,12 @@ def learn(  # noqa: PLR0913 - one parameter per option
 
 
 def save_learned(
-    file: str, table: CategoricalTable, learned: Learned, smoothing: float, *, quiet: bool
+    file: str, table: CategoricalTable, learned: Learned, smoothing: Smoothing, *, quiet: bool
 ) -> None:
     """Write what was learned to a model file."""
     from xordal.learning import fit_network
 
-    fit_network(table, learned, prior_rows=smoothing).save(file)
+    fit_network(table, learned, smoothing=smoothing).save(file)
     if not quiet:
         output.tell("the network", file)
 

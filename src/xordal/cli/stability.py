@@ -19,8 +19,10 @@ Resamples = Annotated[
         metavar="B",
     ),
 ]
-Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes for --bootstrap.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random numbers of --bootstrap.")]
+Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes for --bootstrap and --tune.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of the random numbers of --bootstrap and --tune.")
+]
 
 
 def of(

@@ -39,6 +39,12 @@ Resume = Annotated[
 ]
 
 
+def check_resume(resume: bool, checkpoint: Path | None) -> None:
+    """Refuse to go on from nothing."""
+    if resume and checkpoint is None:
+        raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
+
+
 def seconds_in(text: str | None) -> float | None:
     """Return a time such as 90, 90s, 5m or 1h in seconds.
 

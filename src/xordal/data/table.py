@@ -117,6 +117,23 @@ class CategoricalTable:
             "fingerprint of the values": digest.hexdigest(),
         }
 
+    def distinct(self) -> CategoricalTable:
+        """Return the same table with each distinct row once, in a fixed order, and its number as weight.
+
+        Where rows repeat, everything that counts is faster by as much.
+
+        Examples
+        --------
+        >>> table = CategoricalTable.from_columns({"rain": ["yes", "no", "yes"], "wet": [1, 0, 1]}).distinct()
+        >>> table.codes.tolist(), table.weights.tolist(), table.n_rows
+        ([[0, 1], [0, 1]], [1, 2], 3)
+        """
+        small = np.ascontiguousarray(self.codes.T, dtype=f"u{np.min_scalar_type(max(self.n_levels)).itemsize}")
+        whole = small.view(np.dtype((np.void, small.dtype.itemsize * small.shape[1]))).reshape(-1)
+        _, first, place = np.unique(whole, return_index=True, return_inverse=True)
+        weights = np.bincount(place.reshape(-1), weights=self.weights).astype(np.int64)  # sums stay below 2^53
+        return CategoricalTable(self.names, self.levels, np.ascontiguousarray(self.codes[:, first]), weights)
+
     def columns(self) -> list[Column]:
         """Return the columns, without the row weights."""
         return [Column(*parts) for parts in zip(self.names, self.levels, self.codes, strict=True)]

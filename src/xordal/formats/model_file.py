@@ -26,9 +26,10 @@ from xordal.formats.levels import level_from_json, level_to_json
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
 from xordal.graph.junction_tree import junction_tree, maximal_cliques
 from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork, estimate
+from xordal.model.smoothing import Backoff, Smoothing, smoothing_to_json
 from xordal.types import LinkSet, VarSet, members, single_link_part, varset
 
-FORMAT, VERSION = "xordal network", 1
+FORMAT, VERSION = "xordal network", 2
 
 _MOST_ROWS = 2**53
 
@@ -85,13 +86,13 @@ def loads(text: str, file: str = "the text") -> DecomposableMarkovNetwork:
     _check_agreement(top["tables"], variables, graph, tables)
     _check_summary(top["data"], variables, levels, tables, n_rows)
     learned = history(top, variables, links, n_rows)
-    smoothing = top["smoothing"].number(0)
-    return estimate(graph, CliqueCounts(tables), variables, levels, prior_rows=smoothing, learned=learned)
+    smoothing = _smoothing(top["smoothing"])
+    return estimate(graph, CliqueCounts(tables), variables, levels, smoothing=smoothing, learned=learned)
 
 
 def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
     variables = network.variables
-    content: dict[str, object] = {"format": FORMAT, "version": VERSION, "xordal": __version__}
+    content: dict[str, object] = {"format": FORMAT, "version": _version(network), "xordal": __version__}
     if network.learned is not None:
         content |= to_json(network.learned)
     content |= {
@@ -103,7 +104,7 @@ def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
             name: [level_to_json(level, name) for level in levels]
             for name, levels in zip(variables, network.levels, strict=True)
         },
-        "smoothing": float(network.smoothing),
+        "smoothing": smoothing_to_json(network.smoothing),
         "tables": [_table(network, number) for number in range(len(network.cliques))],
         "data": _summary(network),
     }
@@ -111,6 +112,20 @@ def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
         single = single_link_part(network.learned.trace)
         content["single_link"] = {"links": [[variables[u], variables[v]] for u, v in single]}
     return content
+
+
+def _version(network: DecomposableMarkovNetwork) -> int:
+    """Return the oldest version that can hold a network, so that older programs read what they can."""
+    return 2 if isinstance(network.smoothing, Backoff) else 1
+
+
+def _smoothing(node: Node) -> Smoothing:
+    if not isinstance(node.value, dict):
+        return node.number(0)
+    node["name"].one_of("Backoff")
+    if (rows := node["rows"].number(0)) == 0:
+        node["rows"].wrong("there must be a number of rows above 0")
+    return Backoff(rows)
 
 
 def _table(network: DecomposableMarkovNetwork, number: int) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xordal.errors import counted
 from xordal.formats.answers import finite, plain
@@ -12,7 +12,8 @@ from xordal.formats.text import link_text, network_lines, p_value_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.types import NamedSubmodel, single_link_part
+from xordal.model.smoothing import smoothing_text, smoothing_to_json
+from xordal.types import Learned, NamedSubmodel, single_link_part
 
 _NOTHING = 5e-5  # nats that print as 0.0000
 _MOST_LEVELS = 8
@@ -32,7 +33,7 @@ def network_to_json(network: DecomposableMarkovNetwork) -> Json:
         "n_rows": network.n_rows,
         "n_parameters": network.n_parameters,
         "entropy": network.entropy(),
-        "smoothing": network.smoothing,
+        "smoothing": smoothing_to_json(network.smoothing),
         **_single_link(network),
     }
 
@@ -50,10 +51,10 @@ def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:
     parameters = counted(network.n_parameters, "parameter")
     lines = [
         f"{variables}, counted from {rows}; {parameters}, entropy {network.entropy():.4f} nats, smoothing "
-        f"{network.smoothing:g}"
+        f"{smoothing_text(network.smoothing)}"
     ]
     if network.learned is not None:
-        told = "  ".join(f"{key}={setting_text(value)}" for key, value in network.learned.settings.items())
+        told = "  ".join(f"{key}={setting_text(value)}" for key, value in told_settings(network.learned))
         lines.append(f"settings: {told}")
     lines += ["", "Variables and their levels"]
     longest = max(width_of(shown(name)) for name in network.variables)
@@ -77,6 +78,11 @@ def structure_lines(network: DecomposableMarkovNetwork) -> list[str]:
 
 def _clique(names: Iterable[str]) -> str:
     return "  { " + ", ".join(map(shown, names)) + " }"
+
+
+def told_settings(learned: Learned) -> Iterator[tuple[str, object]]:
+    """Yield the settings of a search by name; what a tuning tried is too long to be told among them."""
+    yield from ((name, value) for name, value in learned.settings.items() if name != "tuned")
 
 
 def setting_text(value: object) -> str:

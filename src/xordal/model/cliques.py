@@ -15,7 +15,7 @@ import numpy as np
 
 from xordal.graph.junction_tree import JunctionTree
 from xordal.model.observed import Block, Logs
-from xordal.model.parameters import ProbabilityTable
+from xordal.model.parameters import Conditional
 from xordal.model.potential import Potential
 from xordal.types import members
 
@@ -25,10 +25,10 @@ _LOOKED_UP = 64  # free cells a row up to which it is looked up cell by cell
 
 @dataclass(frozen=True, eq=False)
 class CliqueTables:
-    """The tables of a junction tree: for each clique its own and that of its separator, None at a root."""
+    """The tables P(own | separator) of the cliques of a junction tree."""
 
     tree: JunctionTree
-    tables: tuple[tuple[ProbabilityTable, ProbabilityTable | None], ...]
+    tables: tuple[Conditional, ...]
     n_levels: tuple[int, ...]
 
     def cut(self, clique: int, block: Block) -> Potential:
@@ -36,7 +36,7 @@ class CliqueTables:
         inside = self._varying[clique]
         free = tuple(v for v in inside if not block.hard >> v & 1)
         hard = tuple(v for v in inside if block.hard >> v & 1)
-        if self.tables[clique][0].n_cells <= _DENSE_CELLS:
+        if self.tables[clique].n_cells <= _DENSE_CELLS:
             return Potential(free, self._by_index(clique, block, hard, free))
         if prod(self.n_levels[v] for v in free) <= _LOOKED_UP:
             return Potential(free, self._by_lookup(clique, block, free))
@@ -68,12 +68,8 @@ class CliqueTables:
         codes |= {v: np.tile(levels, n_rows) for v, levels in grid.items()}
         hard = members(self.tree.cliques[clique] & block.hard)
         codes |= {v: np.repeat(block.codes(v), n_free) for v in hard}
-        whole, separator = self.tables[clique]
-        logs = whole.log_prob_of(np.stack([codes[v] for v in members(whole.variables)]))
-        if separator is not None:
-            below = separator.log_prob_of(np.stack([codes[v] for v in members(separator.variables)]))
-            logs = _difference(logs, below)
-        return logs.reshape(n_rows, *shape)
+        chosen = np.stack([codes[v] for v in members(self.tree.cliques[clique])])
+        return self.tables[clique].log_prob_of(chosen).reshape(n_rows, *shape)
 
     def _by_row(self, clique: int, block: Block, hard: tuple[int, ...]) -> Logs:
         if not hard:
@@ -83,18 +79,6 @@ class CliqueTables:
 
     def _conditional(self, clique: int, observed: Mapping[int, int]) -> Logs:
         """Return log P(own | separator) over the free variables of a clique, for one row of evidence."""
-        whole, separator = self.tables[clique]
         free = [v for v in self._varying[clique] if v not in observed]
         observed = {v: observed.get(v, 0) for v in members(self.tree.cliques[clique]) if v not in free}
-        table = whole.cut(observed, self.n_levels)
-        if separator is None:
-            return table
-        inside = set(members(self.tree.separators[clique]))
-        below = separator.cut({v: code for v, code in observed.items() if v in inside}, self.n_levels)
-        return _difference(table, below.reshape([self.n_levels[v] if v in inside else 1 for v in free]))
-
-
-def _difference(logs: Logs, below: Logs) -> Logs:
-    """Return logs minus logs; what is impossible stays so."""
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(below), logs - below, -np.inf)
+        return self.tables[clique].cut(observed, self.n_levels)

@@ -24,7 +24,7 @@ from xordal.errors import DataError
 from xordal.graph.junction_tree import JunctionTree
 from xordal.model.cliques import CliqueTables
 from xordal.model.observed import Block, Evidence, Logs, Rows
-from xordal.model.parameters import ProbabilityTable
+from xordal.model.parameters import Conditional
 from xordal.model.potential import Potential, aligned, product
 from xordal.types import VarSet, members, varset
 
@@ -47,13 +47,13 @@ class Inference:
     tree
         The rooted cliques.
     tables
-        The table of each clique and that of its separator, None at a root.
+        P(own variables | separator) of each clique.
     names, n_levels
         Of all variables.
     """
 
     tree: JunctionTree
-    tables: tuple[tuple[ProbabilityTable, ProbabilityTable | None], ...]
+    tables: tuple[Conditional, ...]
     names: tuple[str, ...]
     n_levels: tuple[int, ...]
 

@@ -8,12 +8,11 @@ methods; each is answered by the module it names.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +20,14 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.data.column import Column
 from xordal.data.table import CategoricalTable
-from xordal.errors import SettingsError, counted
+from xordal.errors import counted
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.junction_tree import junction_tree
+from xordal.graph.junction_tree import JunctionTree, junction_tree
 from xordal.graph.signed_sets import free_parameters, signed_sets
+from xordal.model.backoff import BackoffNetwork, BackoffTable
 from xordal.model.inference import Inference
-from xordal.model.parameters import ProbabilityTable, probability_table
+from xordal.model.parameters import Conditional, ProbabilityTable, Quotient, Table, probability_table
+from xordal.model.smoothing import Backoff, Smoothing, checked
 from xordal.types import Learned, VarSet, members
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class DecomposableMarkovNetwork:
     >>> from xordal.learning import fit_network, learn
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> table = CategoricalTable.from_rows(["switch1", "switch2", "lamp"], rows)
-    >>> network = fit_network(table, learn(table), prior_rows=0)
+    >>> network = fit_network(table, learn(table), smoothing=0)
     >>> network.query("lamp", given={"switch1": 1, "switch2": 0})
     {0: 0.0, 1: 1.0}
     >>> network.most_probable(given={"lamp": 1, "switch1": 0})
@@ -74,7 +75,7 @@ class DecomposableMarkovNetwork:
     variables: tuple[str, ...]
     levels: tuple[tuple[Hashable, ...], ...]
     graph: ChordalGraph
-    factors: tuple[tuple[int, ProbabilityTable], ...]
+    factors: tuple[tuple[int, Table], ...]
     learned: Learned | None = None
 
     @property
@@ -93,9 +94,9 @@ class DecomposableMarkovNetwork:
         return self.factors[0][1].n_rows
 
     @property
-    def smoothing(self) -> float:
-        """Equivalent sample size of the tables' prior, in rows; 0 for tables as counted."""
-        return self.factors[0][1].prior_rows
+    def smoothing(self) -> Smoothing:
+        """Rows spread evenly over each table, 0 for tables as counted; or a :class:`~xordal.Backoff`."""
+        return self.factors[0][1].smoothing
 
     @property
     def cliques(self) -> tuple[tuple[str, ...], ...]:
@@ -106,11 +107,12 @@ class DecomposableMarkovNetwork:
         """Return the names of a variable set."""
         return tuple(self.variables[v] for v in members(variables))
 
-    def smoothed(self, smoothing: float) -> DecomposableMarkovNetwork:
+    def smoothed(self, smoothing: Smoothing) -> DecomposableMarkovNetwork:
         """Return the same network with tables of another smoothing, from the same counts."""
-        _check_smoothing(smoothing)
-        factors = tuple((sign, replace(table, prior_rows=float(smoothing))) for sign, table in self.factors)
-        return replace(self, factors=factors)
+        counts = CliqueCounts({table.variables: table.counted for table in self.clique_tables()})
+        return estimate(
+            self.graph, counts, self.variables, self.levels, smoothing=smoothing, learned=self.learned
+        )
 
     def entropy(self) -> float:
         """Return the entropy of the network in nats: minus the mean log probability of its own rows."""
@@ -119,13 +121,32 @@ class DecomposableMarkovNetwork:
     @cached_property
     def inference(self) -> Inference:
         """The junction tree with its tables, which answers everything exactly."""
-        tree = junction_tree(self.graph)
+        return Inference(self.tree, self.conditionals, self.variables, self.n_levels)
+
+    @cached_property
+    def tree(self) -> JunctionTree:
+        """The junction tree of the graph."""
+        return junction_tree(self.graph)
+
+    @cached_property
+    def tree_tables(self) -> tuple[tuple[Table, Table | None], ...]:
+        """The table of each clique of the junction tree and that of its separator, None at a root."""
         table_of = {table.variables: table for _, table in self.factors}
-        tables = tuple(
+        return tuple(
             (table_of[clique], table_of[separator] if separator else None)
-            for clique, separator in zip(tree.cliques, tree.separators, strict=True)
+            for clique, separator in zip(self.tree.cliques, self.tree.separators, strict=True)
         )
-        return Inference(tree, tables, self.variables, self.n_levels)
+
+    @cached_property
+    def conditionals(self) -> tuple[Conditional, ...]:
+        """P(own variables | separator) of each clique of the junction tree."""
+        table = self.factors[0][1]
+        if isinstance(table, BackoffTable):
+            return table.network.cliques
+        return tuple(
+            Quotient(cast("ProbabilityTable", whole), cast("ProbabilityTable | None", below))
+            for whole, below in self.tree_tables
+        )
 
     def query(
         self, asked: str | Sequence[str], given: Given | None = None, likely: Likely | None = None
@@ -307,6 +328,10 @@ class DecomposableMarkovNetwork:
         A row with a level that was never seen, or in a cell that is impossible, has -inf.
         """
         total = np.zeros(codes.shape[1])
+        if isinstance(self.smoothing, Backoff):  # without the tables of whole cliques, which may be large
+            for clique, conditional in zip(self.tree.cliques, self.conditionals, strict=True):
+                total += conditional.log_prob_of(codes[list(members(clique))])
+            return total
         possible = np.ones(codes.shape[1], dtype=np.bool_)
         for sign, table in self.factors:
             logs = table.log_prob(codes)
@@ -315,13 +340,13 @@ class DecomposableMarkovNetwork:
             total += sign * np.where(finite, logs, 0.0)
         return np.where(possible, total, -np.inf)
 
-    def _clique_factors(self) -> list[tuple[int, ProbabilityTable]]:
+    def _clique_factors(self) -> list[tuple[int, Table]]:
         """Return the tables of the cliques, in the order of their variables."""
         return sorted(
             ((sign, table) for sign, table in self.factors if sign > 0), key=lambda f: members(f[1].variables)
         )
 
-    def clique_tables(self) -> list[ProbabilityTable]:
+    def clique_tables(self) -> list[Table]:
         """Return the tables of the maximal cliques, in the order of :attr:`cliques`."""
         return [table for _, table in self._clique_factors()]
 
@@ -332,21 +357,25 @@ def estimate(
     variables: tuple[str, ...],
     levels: tuple[tuple[Hashable, ...], ...],
     *,
-    prior_rows: float = 1.0,
+    smoothing: Smoothing = 1.0,
     learned: Learned | None = None,
 ) -> DecomposableMarkovNetwork:
     """Return the network of a graph with tables estimated from counts.
 
-    ``prior_rows`` is the equivalent sample size of the smoothing (:mod:`xordal.model.parameters`).
+    ``smoothing`` is a number of rows spread evenly over each table, or a :class:`~xordal.Backoff`.
     """
-    _check_smoothing(prior_rows)
+    smoothing = checked(smoothing)
     terms = sorted(signed_sets(graph).items())
-    counted = counter.counts([variables for variables, _ in terms])
+    parts = [part for part, _ in terms]
+    counts = dict(zip(parts, counter.counts(parts), strict=True))
     n_levels = tuple(map(len, levels))
-    factors = tuple(
-        (sign, probability_table(part, counts, n_levels, prior_rows))
-        for (part, sign), counts in zip(terms, counted, strict=True)
-    )
+    tables: list[Table]
+    if isinstance(smoothing, Backoff):
+        whole = BackoffNetwork.of(junction_tree(graph), counts, variables, n_levels, smoothing)
+        tables = [whole.table(part, counts[part]) for part in parts]
+    else:
+        tables = [probability_table(part, counts[part], n_levels, smoothing) for part in parts]
+    factors = tuple((sign, table) for (_, sign), table in zip(terms, tables, strict=True))
     return DecomposableMarkovNetwork(variables, levels, graph, factors, learned)
 
 
@@ -366,8 +395,3 @@ class CliqueCounts:
         clique = next(clique for clique in self.cliques if wanted & ~clique == 0)
         inside = members(clique)
         return self.cliques[clique].over([inside.index(v) for v in members(wanted)])
-
-
-def _check_smoothing(prior_rows: float) -> None:
-    if not isinstance(prior_rows, Real) or not 0 <= prior_rows < np.inf:
-        raise SettingsError(f"The smoothing must be zero or a positive number of rows, not {prior_rows!r}.")

@@ -7,7 +7,8 @@ gives exactly the table of the rest, since ``a / c`` summed over the cells that 
 that sums to one: the posterior mean under the hyper-Dirichlet prior (Dawid & Lauritzen 1993).
 
 Tables hold occupied cells only; a cell never seen has the prior's share. ``a = 0`` gives the maximum-likelihood
-tables, in which such a cell is impossible.
+tables, in which such a cell is impossible. The other smoothing is :mod:`xordal.model.backoff`; what all tables
+can do is :class:`Table`, and what inference needs of a clique is :class:`Conditional`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,76 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, log, prod
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import CellCounts
+from xordal.model.smoothing import Smoothing
 from xordal.types import VarSet, members
+
+
+class Table(Protocol):
+    """The distribution of a clique or a separator."""
+
+    @property
+    def variables(self) -> VarSet:
+        """The variable set."""
+        ...
+
+    @property
+    def counted(self) -> CellCounts:
+        """Its occupied cells and their counts."""
+        ...
+
+    @property
+    def n_cells(self) -> float:
+        """Number of cells, occupied or not."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows counted."""
+        ...
+
+    @property
+    def smoothing(self) -> Smoothing:
+        """How it was smoothed."""
+        ...
+
+    def log_prob(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the log probability of each row, from the codes of all columns, in nats."""
+        ...
+
+    def cut(self, observed: Mapping[int, int], n_levels: Sequence[int]) -> NDArray[np.float64]:
+        """Return the log probabilities of all cells in which some variables have given levels."""
+        ...
+
+    def over(self, variables: VarSet, n_levels: Sequence[int]) -> Table:
+        """Return the table of some of the variables."""
+        ...
+
+    def entropy(self) -> float:
+        """Return the entropy in nats."""
+        ...
+
+
+class Conditional(Protocol):
+    """P(own variables | separator) of a clique."""
+
+    @property
+    def n_cells(self) -> float:
+        """Number of cells of the clique."""
+        ...
+
+    def log_prob_of(self, chosen: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return its logarithm for rows of codes of the clique's variables, shape (variables, rows)."""
+        ...
+
+    def cut(self, observed: Mapping[int, int], n_levels: Sequence[int]) -> NDArray[np.float64]:
+        """Return its logarithm for all cells in which some variables have given levels; others have an axis."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +111,11 @@ class ProbabilityTable:
     n_cells: float
     n_rows: int
     prior_rows: float
+
+    @property
+    def smoothing(self) -> Smoothing:
+        """The equivalent sample size."""
+        return self.prior_rows
 
     def log_prob(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the log probability of each row in nats; -inf for impossible ones.
@@ -99,6 +169,44 @@ class ProbabilityTable:
         return fsum((*(-seen * np.log(seen)).tolist(), -rest))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Quotient:
+    """P(own variables | separator) as the table of a clique over that of its separator, None at a root."""
+
+    whole: ProbabilityTable
+    separator: ProbabilityTable | None
+
+    @property
+    def n_cells(self) -> float:
+        """Number of cells of the clique."""
+        return self.whole.n_cells
+
+    def log_prob_of(self, chosen: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the logarithm for rows of codes of the clique's variables, shape (variables, rows)."""
+        logs = self.whole.log_prob_of(chosen)
+        if self.separator is None:
+            return logs
+        inside = members(self.whole.variables)
+        places = [inside.index(v) for v in members(self.separator.variables)]
+        return _difference(logs, self.separator.log_prob_of(chosen[places]))
+
+    def cut(self, observed: Mapping[int, int], n_levels: Sequence[int]) -> NDArray[np.float64]:
+        """Return the logarithm for all cells in which some variables have given levels."""
+        table = self.whole.cut(observed, n_levels)
+        if self.separator is None:
+            return table
+        inside = set(members(self.separator.variables))
+        free = [v for v in members(self.whole.variables) if v not in observed]
+        below = self.separator.cut({v: code for v, code in observed.items() if v in inside}, n_levels)
+        return _difference(table, below.reshape([n_levels[v] if v in inside else 1 for v in free]))
+
+
+def _difference(logs: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return logs minus logs; what is impossible stays so."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(below), logs - below, -np.inf)
+
+
 def probability_table(
     variables: VarSet, counted: CellCounts, n_levels: tuple[int, ...], prior_rows: float
 ) -> ProbabilityTable:
@@ -113,13 +221,35 @@ def _places(cells: NDArray[np.int64], rows: NDArray[np.integer]) -> NDArray[np.i
     Cells are compared one variable at a time, numbering the beginnings that occur, so that no number of cells
     is too large.
     """
-    n_rows = rows.shape[1]
-    cell_start, row_start = np.zeros(len(cells), dtype=np.int64), np.zeros(n_rows, dtype=np.int64)
+    start = Beginnings.none(len(cells), rows.shape[1])
     for position in range(cells.shape[1]):
-        width = int(max(cells[:, position].max(initial=0), rows[position].max(initial=0))) + 2
-        known, cell_start = np.unique(cell_start * width + cells[:, position], return_inverse=True)
-        wanted = np.where(row_start < 0, -1, row_start * width + rows[position])
-        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        row_start = np.where((rows[position] >= 0) & (known[found] == wanted), found, -1)
+        start = start.longer(cells[:, position], rows[position])
     # Cells are in lexicographic order, so the number of a whole cell is its place.
-    return np.where(row_start < 0, len(cells), row_start)
+    return np.where(start.rows < 0, len(cells), start.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beginnings:
+    """The numbers of the levels that cells and rows begin with, of those beginnings that some cell has.
+
+    Attributes
+    ----------
+    cells, rows
+        The number of each cell's beginning, and of each row's; -1 for a row that begins as no cell does.
+    """
+
+    cells: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, n_cells: int, n_rows: int) -> Beginnings:
+        """Return beginnings of no level: all are equal."""
+        return cls(np.zeros(n_cells, dtype=np.int64), np.zeros(n_rows, dtype=np.int64))
+
+    def longer(self, cells: NDArray[np.int64], rows: NDArray[np.integer]) -> Beginnings:
+        """Return the beginnings with one more variable, whose levels these are; numbered in their order."""
+        width = int(max(cells.max(initial=0), rows.max(initial=0))) + 2
+        known, of_cells = np.unique(self.cells * width + cells, return_inverse=True)
+        wanted = np.where(self.rows < 0, -1, self.rows * width + rows)
+        found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return Beginnings(of_cells, np.where((rows >= 0) & (known[found] == wanted), found, -1))

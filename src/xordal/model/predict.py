@@ -13,7 +13,7 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 from xordal.model.evidence import number_of
 from xordal.model.observed import Evidence
-from xordal.model.parameters import ProbabilityTable
+from xordal.model.parameters import Table
 from xordal.model.query import best_states, check_possible, normalised
 from xordal.model.rows import UNSEEN, Absent, RowCodes, Unseen, encoded
 from xordal.types import VarSet, members, varset
@@ -67,7 +67,7 @@ def score_rows(network: DecomposableMarkovNetwork, rows: RowCodes) -> RowScores:
     inference = network.inference
     blamed, blame = np.zeros(rows.n_rows, dtype=np.int64), np.full(rows.n_rows, -np.inf)
     expected = np.zeros(rows.n_rows)
-    for place, (table, separator) in enumerate(inference.tables):
+    for place, (table, separator) in enumerate(network.tree_tables):
         own, usual = _surprise(table, separator, rows.codes, network.n_levels)
         worse = own > blame
         blamed[worse], blame[worse] = place, own[worse]
@@ -78,8 +78,8 @@ def score_rows(network: DecomposableMarkovNetwork, rows: RowCodes) -> RowScores:
 
 
 def _surprise(
-    table: ProbabilityTable,
-    separator: ProbabilityTable | None,
+    table: Table,
+    separator: Table | None,
     codes: NDArray[np.int64],
     n_levels: tuple[int, ...],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -104,7 +104,7 @@ def _surprise(
 
 
 def _part(
-    table: ProbabilityTable, observed: VarSet, codes: NDArray[np.int64], n_levels: tuple[int, ...]
+    table: Table, observed: VarSet, codes: NDArray[np.int64], n_levels: tuple[int, ...]
 ) -> tuple[NDArray[np.float64], float]:
     """Return log probabilities and entropy of some of a table's variables."""
     if not observed:

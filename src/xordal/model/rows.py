@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.model.evidence import text_matcher
 from xordal.model.observed import Evidence
-
-if TYPE_CHECKING:
-    from xordal.model.network import DecomposableMarkovNetwork
 
 Unseen = Literal["error", "impossible", "missing"]
 Absent = Literal["error", "missing"]
@@ -71,8 +68,30 @@ class RowCodes:
         return float(logs.sum() if self.weights is None else (logs * self.weights).sum())
 
 
+class Known(Protocol):
+    """Variables and their levels: those of a network, or of a table (:class:`Schema`)."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names, in their order."""
+        ...
+
+    @property
+    def levels(self) -> tuple[tuple[Hashable, ...], ...]:
+        """The levels of each variable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Variables and their levels, where there is no network yet."""
+
+    variables: tuple[str, ...]
+    levels: tuple[tuple[Hashable, ...], ...]
+
+
 def encoded(
-    network: DecomposableMarkovNetwork,
+    network: Known,
     source: Any,
     *,
     unseen: Unseen = "error",
@@ -154,7 +173,7 @@ def _code(
 
 
 def _judge_unseen(
-    network: DecomposableMarkovNetwork,
+    network: Known,
     codes: NDArray[np.int64],
     by_name: dict[str, Column],
     where: Where,

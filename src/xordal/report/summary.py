@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from xordal.errors import counted
 from xordal.formats.shown import shown
-from xordal.formats.stories import setting_text
+from xordal.formats.stories import setting_text, told_settings
 from xordal.formats.text import link_text, weakness
 from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.smoothing import smoothing_text
 from xordal.report.cliques import CliqueSummary, clique_summaries
 from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
 from xordal.report.groups import GroupSummary, group_summaries
@@ -147,7 +148,7 @@ def _single(learned: Learned) -> SingleLink:
 
 
 def _settings(learned: Learned) -> tuple[tuple[str, str], ...]:
-    return tuple((shown(name), setting_text(value)) for name, value in learned.settings.items())
+    return tuple((shown(name), setting_text(value)) for name, value in told_settings(learned))
 
 
 def _facts(network: DecomposableMarkovNetwork) -> tuple[tuple[str, str], ...]:
@@ -156,7 +157,7 @@ def _facts(network: DecomposableMarkovNetwork) -> tuple[tuple[str, str], ...]:
         ("variables", f"{len(network.variables):,}"),
         ("free parameters", f"{network.n_parameters:,}"),
         ("entropy of the network", f"{network.entropy():.4f} nats"),
-        ("smoothing", f"{network.smoothing:g} rows"),
+        ("smoothing", f"{smoothing_text(network.smoothing)} rows"),
     ]
     if (learned := network.learned) is not None:
         facts += [

@@ -25,7 +25,7 @@ def chain(length: int) -> DecomposableMarkovNetwork:
         codes.append(np.where(generator.random(200) < 0.02, 1 - codes[-1], codes[-1]))
     table = CategoricalTable.from_columns({f"v{v}": column.tolist() for v, column in enumerate(codes)})
     graph = ChordalGraph.empty(length).add([(v, v + 1) for v in range(length - 1)])
-    return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=1e-3)
+    return estimate(graph, NumpyCounter(table), table.names, table.levels, smoothing=1e-3)
 
 
 def of(columns: dict[str, list[Any]]) -> DecomposableMarkovNetwork:

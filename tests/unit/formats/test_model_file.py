@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import tables
-from xordal import CategoricalTable, DataError, DecomposableMarkovNetwork, ModelFileError, learn
+from xordal import Backoff, CategoricalTable, DataError, DecomposableMarkovNetwork, ModelFileError, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.formats.model_file import dumps, load, loads
 from xordal.formats.stories import network_to_json, story_lines, structure_lines, variable_lines
@@ -48,14 +48,20 @@ def is_same(one: DecomposableMarkovNetwork, other: DecomposableMarkovNetwork) ->
 
 
 @settings(max_examples=60)
-@given(tables(), st.sampled_from([0.0, 0.1, 1.0, 25.0]))
-def test_a_network_comes_back_to_the_bit(table: CategoricalTable, smoothing: float) -> None:
-    saved = fit_network(table, learn(table), prior_rows=smoothing)
+@given(tables(), st.sampled_from([0.0, 0.1, 1.0, 25.0, Backoff(0.1), Backoff(30.0)]))
+def test_a_network_comes_back_to_the_bit(table: CategoricalTable, smoothing: float | Backoff) -> None:
+    saved = fit_network(table, learn(table), smoothing=smoothing)
     loaded = loads(dumps(saved))
     assert is_same(saved, loaded)
     assert loaded.learned is not None
     assert loaded.learned.seconds == saved.learned.seconds  # type: ignore[union-attr]
     assert dumps(loaded) == dumps(saved)
+
+
+def test_a_file_is_of_the_oldest_version_that_can_hold_it() -> None:
+    told = json.loads(dumps(network().smoothed(Backoff(30))))
+    assert (told["version"], told["smoothing"]) == (2, {"name": "Backoff", "rows": 30.0})
+    assert json.loads(dumps(network().smoothed(2)))["version"] == 1
 
 
 def test_a_file_comes_back(tmp_path: Path) -> None:
@@ -137,7 +143,7 @@ def test_a_truncated_file(share: float) -> None:
         ('"text"', "no model file of xordal"),
         ("{}", "no model file of xordal"),
         ('{"trace": []}', "learn --json prints"),
-        ('{"format": "xordal network", "version": 2}', "version 2 .* reads up to version 1. Install a newer"),
+        ('{"format": "xordal network", "version": 3}', "version 3 .* reads up to version 2. Install a newer"),
         ('{"format": "xordal network", "version": "1"}', "version there must be a whole number"),
         ('{"format": "xordal network", "version": true}', "version there must be a whole number"),
         ('{"format": "xordal network"}', "there must be 'version'"),
@@ -271,6 +277,16 @@ NONSENSE: list[tuple[str, Edit, str]] = [
         "at smoothing there must be a finite number of at least 0",
     ),
     ("text as smoothing", lambda f: f.update(smoothing="1"), "at smoothing"),
+    (
+        "unknown smoothing",
+        lambda f: f.update(smoothing={"name": "Kernel"}),
+        "at smoothing.name there must be one of",
+    ),
+    (
+        "back-off of nothing",
+        lambda f: f.update(smoothing={"name": "Backoff", "rows": 0}),
+        "at smoothing.rows there must be a number of rows above 0",
+    ),
     ("huge smoothing", lambda f: f.update(smoothing=10**400), "at smoothing"),
     ("a step left out", lambda f: f["trace"].pop(), "at trace the steps do not lead to the links"),
     (

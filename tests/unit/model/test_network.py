@@ -20,7 +20,7 @@ from xordal.types import members
 
 
 def network_of(table: CategoricalTable, graph: ChordalGraph, prior_rows: float) -> DecomposableMarkovNetwork:
-    return estimate(graph, NumpyCounter(table), table.names, table.levels, prior_rows=prior_rows)
+    return estimate(graph, NumpyCounter(table), table.names, table.levels, smoothing=prior_rows)
 
 
 def every_cell(table: CategoricalTable) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
@@ -54,7 +54,7 @@ def test_it_is_a_distribution_with_the_smoothed_margins(
 @given(tables(max_variables=5))
 def test_without_smoothing_the_mean_log_likelihood_is_minus_the_entropy(table: CategoricalTable) -> None:
     learned = learn(table)
-    network = fit_network(table, learned, prior_rows=0)
+    network = fit_network(table, learned, smoothing=0)
     alone = 0.0
     for codes in table.codes:
         shares = np.bincount(codes) / table.n_rows

@@ -33,13 +33,13 @@ from xordal.pi.zoo import music_box
 
 def box(smoothing: float = 0.0, **settings: object) -> DecomposableMarkovNetwork:
     table = music_box().joint.exact_table()
-    return fit_network(table, learn(table, **settings), prior_rows=smoothing)  # type: ignore[arg-type]
+    return fit_network(table, learn(table, **settings), smoothing=smoothing)  # type: ignore[arg-type]
 
 
 def xor(smoothing: float = 0.0) -> DecomposableMarkovNetwork:
     rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     table = CategoricalTable.from_rows(["a", "b", "c"], rows)
-    return fit_network(table, learn(table), prior_rows=smoothing)
+    return fit_network(table, learn(table), smoothing=smoothing)
 
 
 def test_the_music_box_is_certain_where_single_links_toss_a_coin() -> None:
@@ -286,7 +286,7 @@ def test_imputation_completes_each_row_to_its_most_probable_state() -> None:
 @settings(max_examples=60)
 @given(st.data())
 def test_imputed_rows_are_most_probable_by_brute_force(data: st.DataObject) -> None:
-    network = data.draw(networks().filter(lambda n: n.smoothing > 0))
+    network = data.draw(networks().filter(lambda n: n.smoothing != 0.0))
     evidence = data.draw(evidences(network))
     columns = {
         name: [None if code < 0 else levels[code] for code in codes]

@@ -150,7 +150,7 @@ def test_divergence_by_brute_force(data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(n)))
     names = tuple(first.variables[v] for v in order)
     second = estimate(
-        graph, NumpyCounter(table), names, table.levels, prior_rows=data.draw(st.sampled_from([0.0, 1.0]))
+        graph, NumpyCounter(table), names, table.levels, smoothing=data.draw(st.sampled_from([0.0, 1.0]))
     )
     assert divergence_of(first, second) == pytest.approx(first.compare(second).divergence, abs=1e-8)
     assert divergence_of(second, first) == pytest.approx(first.compare(second).divergence_back, abs=1e-8)

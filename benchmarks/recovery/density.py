@@ -1,0 +1,148 @@
+"""Density estimation: how well unseen rows are predicted, with all settings chosen on the validation rows.
+
+Four binary tables that the literature on density estimation uses, each in three files: xordal learns from the
+training rows, `tune` chooses penalty and smoothing by the validation rows, and the test rows are looked at
+once, at the end. A number is the mean log probability of a test row in nats (more is better), with its standard
+error. The Chow-Liu tree is the best network of single links without a ring, smoothed by one row; BIC(1) is the
+plain criterion with k = 3 and the same smoothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.recovery.study import markdown, publish
+from xordal import BIC, CategoricalTable, DecomposableMarkovNetwork, learn, tune
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.counting.finalize import entropy
+from xordal.graph.chordal import ChordalGraph
+from xordal.learning import fit_network
+from xordal.model.network import estimate
+from xordal.model.smoothing import smoothing_text
+from xordal.types import varset
+
+NAMES = ("nltcs", "msnbc", "plants", "dna")
+LINKS = (1, 2, 3)
+HEADING = (
+    "table",
+    "network",
+    "penalty",
+    "smoothing",
+    "validation",
+    "test (standard error)",
+    "links",
+    "parameters",
+)
+
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One table in its three parts."""
+
+    name: str
+    train: CategoricalTable
+    valid: CategoricalTable
+    test: CategoricalTable
+
+    @classmethod
+    def read(cls, folder: Path, name: str) -> Task:
+        """Read the three files of a table: numbers separated by commas, without a heading."""
+        return cls(
+            name, *(_read(folder / name / f"{name}.{part}.data.gz") for part in ("train", "valid", "test"))
+        )
+
+    def row(
+        self, label: str, network: DecomposableMarkovNetwork, settings: tuple[str, str], seconds: float
+    ) -> Row:
+        """Return a line of the table."""
+        test = network.log_prob(self.test.codes)
+        error = test.std() / np.sqrt(len(test))
+        valid = network.log_prob(self.valid.codes).mean()
+        size = f"{len(network.graph.links):,}", f"{network.n_parameters:,}"
+        return (
+            self.name,
+            label,
+            *settings,
+            f"{valid:.3f}",
+            f"{test.mean():.4f} ({error:.4f})",
+            *size,
+            f"{seconds:.0f}",
+        )
+
+
+def chow_liu(table: CategoricalTable) -> DecomposableMarkovNetwork:
+    """Return the tree of the largest sum of mutual informations (Chow & Liu 1968)."""
+    counter = NumpyCounter(table)
+    alone = [entropy(part.counts) for part in counter.counts([varset([v]) for v in range(table.n_variables)])]
+    pairs = [(u, v) for v in range(table.n_variables) for u in range(v)]
+    joints = counter.counts([varset(pair) for pair in pairs])
+    tree = nx.Graph()
+    tree.add_nodes_from(range(table.n_variables))
+    for (u, v), joint in zip(pairs, joints, strict=True):
+        tree.add_edge(u, v, weight=alone[u] + alone[v] - entropy(joint.counts))
+    links = nx.maximum_spanning_tree(tree).edges
+    return estimate(ChordalGraph.empty(table.n_variables).add(links), counter, table.names, table.levels)
+
+
+def rows_of(task: Task, workers: int) -> Iterator[Row]:
+    """Yield the lines of one table: Chow-Liu, plain BIC, and the tuned network of each k."""
+    distinct = task.train.distinct()
+    started = perf_counter()
+    yield task.row("Chow-Liu tree", chow_liu(distinct), ("", "1"), perf_counter() - started)
+    started = perf_counter()
+    plain = fit_network(distinct, learn(distinct, max_links=3, criterion=BIC(), find_groups=False))
+    yield task.row("BIC(1), k = 3", plain, ("1", "1"), perf_counter() - started)
+    for k in LINKS:
+        tuned = tune(task.train, valid=task.valid, links=(k,), workers=workers)
+        chosen = f"{tuned.best.penalty:g}", smoothing_text(tuned.best.smoothing)
+        yield task.row(f"tuned, k = {k}", tuned.network, chosen, tuned.seconds)
+
+
+def folder() -> Path:
+    """Return the folder of the tables, which are not ours to ship; without it nothing can be measured."""
+    data = Path(os.environ.get("XORDAL_DATA", "")) / "debd"
+    if "XORDAL_DATA" not in os.environ or not data.is_dir():
+        sys.exit(
+            "Skipped: set XORDAL_DATA to the folder that holds debd/nltcs/nltcs.train.data.gz and the like."
+        )
+    return data
+
+
+def study(data: Path, workers: int, only: str) -> str:
+    """Return the table of all tasks."""
+    rows = []
+    for name in NAMES:
+        if only in name:
+            for row in rows_of(Task.read(data, name), workers):
+                print(*row, flush=True)
+                rows.append(row)
+    return markdown((*HEADING, "seconds"), rows)
+
+
+def _read(file: Path) -> CategoricalTable:
+    with gzip.open(file, "rt") as text:
+        codes: NDArray[np.int32] = np.loadtxt(text, delimiter=",", dtype=np.int32).T
+    names = tuple(f"x{v}" for v in range(len(codes)))
+    return CategoricalTable(names, ((0, 1),) * len(codes), np.ascontiguousarray(codes))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="How well unseen rows are predicted")
+    parser.add_argument("--workers", type=int, default=1, help="processes (default 1); the result is the same")
+    parser.add_argument("--only", default="", help="only tables whose name holds this")
+    parser.add_argument("-o", "--output", type=Path, help="write the page here as well")
+    chosen = parser.parse_args()
+    publish(__doc__, study(folder(), chosen.workers, chosen.only), chosen.output, "nothing in it is random.")

@@ -1,0 +1,1 @@
+"""Settings for prediction, chosen by rows held out."""

@@ -97,7 +97,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first are keyword-only, each with a default
         self,
         max_links: int | None = None,
         *,

@@ -5,8 +5,8 @@ judge by. The gap is how far the mean log-likelihood of the fresh rows falls bel
 in per cent of the latter. xordal learns decomposable networks only, so some gap is left where the true network
 is far from one: what is filled in to keep the graph chordal costs parameters. Beside BIC with all that the
 search does: the same without fill-in, which is where the paper's search stops; the default criterion, which
-controls false links and not the likelihood; and pyAgrum's greedy hill climbing over directed networks, which are
-not bound to be chordal. All tables are smoothed alike, by one row spread evenly.
+controls false links and not the likelihood; and pyAgrum's greedy hill climbing over directed networks, which
+are not bound to be chordal. All tables are smoothed alike, by one row spread evenly.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from math import comb, inf
 
 import numpy as np
 
-from xordal.graph.chain import additions
+from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.fill_in import completions, region, touched
+from xordal.graph.fill_in import Completion, completions, region, touched
 from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidates import Candidate, within
@@ -35,6 +35,7 @@ from xordal.types import Link, LinkSet, SignedSets, VarSet, members, varset
 
 _BLOCK = 1000  # sets looked at between two words of progress
 _FIRST_BLOCK = 16  # candidates judged in one go
+_ROUNDING = 1e-9  # nats: far more than sums of gains are off
 
 
 _Able = tuple[Evidence, Verdict, Verdict]
@@ -49,29 +50,40 @@ class Filled:
     whole: Evidence
 
 
-def filled(
-    problem: Problem, graph: ChordalGraph, ways: Ways, sets: Sequence[VarSet]
-) -> list[tuple[Filled, ...]]:
-    """Return the candidates that complete each set with fill-in; none if it needs none, or may not be."""
-    found = [[*_candidates(problem, graph, ways, variables)] for variables in sets]
-    own = evidence(problem, [one for some in found for one, _ in some])
-    whole = evidence(problem, [one for some in found for _, one in some])
-    pairs = map(Filled, own, whole)
-    return [tuple(next(pairs) for _ in some) for some in found]
-
-
-def _candidates(
-    problem: Problem, graph: ChordalGraph, ways: Ways, variables: VarSet
-) -> Iterator[tuple[Candidate, Candidate]]:
+def fill_ins(problem: Problem, graph: ChordalGraph, ways: Ways, variables: VarSet) -> list[Completion]:
+    """Return the ways to complete a variable set with fill-in; none if it needs none, or may not be."""
     rules = problem.rules
     if not rules.may_complete(variables):
-        return
-    missing = graph.missing_links(variables)
-    for done in completions(graph, ways, variables, problem.n_levels):
-        links = tuple(sorted((step.x, step.y) for step in done.steps))
-        whole = Candidate(_ends(links), links, change(done.steps), done.fill_in, done.steps)
-        if done.fill_in and rules.may_add(links) and rules.may_change(whole.change):
-            yield Candidate(variables, missing, change(done.own), steps=done.own), whole
+        return []
+    return [
+        done
+        for done in completions(graph, ways, variables, problem.n_levels)
+        if done.fill_in and rules.may_add(done.fill_in) and _largest(done) <= rules.max_clique
+    ]
+
+
+def filled(
+    problem: Problem, graph: ChordalGraph, sets: Sequence[tuple[VarSet, Sequence[Completion]]]
+) -> list[tuple[Filled, ...]]:
+    """Return the evidence for sets and their fill-ins, from two oracle calls."""
+    own = [
+        Candidate(variables, graph.missing_links(variables), change(done.own), steps=done.own)
+        for variables, some in sets
+        for done in some
+    ]
+    whole = [_whole(done) for _, some in sets for done in some]
+    pairs = map(Filled, evidence(problem, own), evidence(problem, whole))
+    return [tuple(next(pairs) for _ in some) for _, some in sets]
+
+
+def _largest(done: Completion) -> int:
+    """Return the size of the largest clique that a completion makes."""
+    return 2 + max(step.separator.bit_count() for step in done.steps)
+
+
+def _whole(done: Completion) -> Candidate:
+    links = tuple(sorted((step.x, step.y) for step in done.steps))
+    return Candidate(_ends(links), links, change(done.steps), done.fill_in, done.steps)
 
 
 def _ends(links: LinkSet) -> VarSet:
@@ -250,18 +262,37 @@ class Fillings:
         """Complete and judge the admitted sets of which that is not known."""
         ways = Ways(graph)
         for block in _blocks(s for s, looked in self._looked.items() if looked is None):
-            for variables, found in zip(block, filled(self._problem, graph, ways, block), strict=True):
+            offered = [(s, fill_ins(self._problem, graph, ways, s)) for s in block]
+            self._problem.weigh(step for _, some in offered for done in some for step in done.steps)
+            able = [(s, [done for done in some if self._may_pass(s, done)]) for s, some in offered]
+            for (variables, _), found in zip(able, filled(self._problem, graph, able), strict=True):
                 self.candidates_scored += len(found)
-                able = tuple(one for one in found if self._upper(one) > -inf)
-                upper = max(map(self._upper, able), default=-inf)
                 around = region(graph, ways, variables)
-                self._looked[variables] = _Looked(around, _n_components(graph, variables), able, upper)
+                upper = max(map(self._upper, found), default=-inf)
+                self._looked[variables] = _Looked(around, _n_components(graph, variables), found, upper)
             on_block(0)
+
+    def _may_pass(self, variables: VarSet, done: Completion) -> bool:
+        """Whether what its steps gain is enough, its own and all; most fill-ins end here."""
+        own, ends = done.own, _ends(tuple((step.x, step.y) for step in done.steps))
+        return all(
+            gain >= self._problem.least_gain(_shape_of(steps, inside, dof)) - _ROUNDING
+            for steps, inside in ((own, variables), (done.steps, ends))
+            for gain, dof in [self._problem.total(steps)]
+        )
 
     def _upper(self, found: Filled) -> float:
         """Return the highest rank that a candidate can have; -inf if it cannot be accepted."""
         ceiling = self._problem.judge.ceiling
         return min(float(ceiling(shape_of(e), np.array([e.gain]))[0]) for e in (found.own, found.whole))
+
+
+def _shape_of(steps: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:
+    """Return the shape of a candidate from its steps."""
+    around = 0
+    for step in steps:
+        around |= step.separator
+    return Shape(inside.bit_count(), len(steps), (around & ~inside).bit_count(), dof)
 
 
 def _kinds(i: int, largest: int) -> Iterator[tuple[int, tuple[int, int]]]:

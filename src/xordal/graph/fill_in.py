@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
+from operator import or_
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, separator_of
@@ -97,6 +98,22 @@ def completions(
         growing.complete(apart, levels)
         done.append(_completion(growing.steps, inside, apart))
     return done
+
+
+def own_steps(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Addition]:
+    """Return the steps that link two variables of one component themselves, one for each fill-in.
+
+    None where nothing has to be filled in. They tell what the link would gain before anything else is worked
+    out; :func:`completions` has the same ones at the end of its steps.
+    """
+    separators = ways.minimal(x, y)
+    if len(separators) == 1:
+        return []
+    masks = graph.neighbours
+    near_x, near_y = list(accumulate(separators, or_)), list(accumulate(separators[::-1], or_))[::-1]
+    common = [(masks[x] | at_x) & (masks[y] | at_y) for at_x, at_y in zip(near_x, near_y, strict=True)]
+    common += [masks[x] & masks[y] | hub for hub in separators if hub.bit_count() == 1]
+    return [Addition(x, y, VarSet(s)) for s in dict.fromkeys(common)]
 
 
 def _of_a_pair(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Completion]:

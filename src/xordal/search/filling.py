@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from math import comb, inf
 
 import numpy as np
 
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.fill_in import Completion, completions, region, touched
+from xordal.graph.fill_in import Completion, completions, own_steps, region, touched
 from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidates import Candidate, within
@@ -30,7 +31,7 @@ from xordal.search.gain import gains
 from xordal.search.pieces import Apart, Extended
 from xordal.search.problem import Judged, Problem, evidence
 from xordal.search.sweep import OnBlock
-from xordal.statistics.criterion import Evidence, Shape, Verdict, shape_of
+from xordal.statistics.criterion import Evidence, Shape, Verdict
 from xordal.types import Link, LinkSet, SignedSets, VarSet, members, varset
 
 _BLOCK = 1000  # sets looked at between two words of progress
@@ -164,16 +165,26 @@ def _shape(alone: Candidate, n_levels: tuple[int, ...]) -> Shape:
 
 @dataclass(slots=True)
 class _Looked:
-    """What was found of an admitted set.
+    """What is known of an admitted set; each step of work is done only when it could be the best.
 
-    ``region`` is where its completion takes place, ``upper`` the highest rank it can have, ``accepted`` its
-    best fill-in once that is judged.
+    Attributes
+    ----------
+    region
+        Where its completion takes place.
+    n_components
+        How many components it lies in.
+    upper
+        The highest rank it can have; -inf if it cannot be accepted.
+    fill_ins
+        Those that may be accepted, once they are weighed.
+    is_judged, accepted
+        Whether the best of them was judged, and the verdict where it is accepted.
     """
 
     region: VarSet
     n_components: int
-    fill_ins: tuple[Filled, ...]
     upper: float
+    fill_ins: list[Completion] | None = None
     is_judged: bool = False
     accepted: Judged | None = None
 
@@ -200,6 +211,7 @@ class Fillings:
         self._asked: set[VarSet] = set()
         self._looked: dict[VarSet, _Looked | None] = {}  # of each admitted set; None: to be looked at
         self._graph: ChordalGraph | None = None
+        self._ways: Ways
 
     def accepted(self, graph: ChordalGraph, best: float, on_block: OnBlock) -> list[Judged]:
         """Return the accepted candidates that tie with the best of all; ``best`` is the highest rank of others.
@@ -211,20 +223,50 @@ class Fillings:
             self._note_changes(graph)
             self._look(graph, on_block)
             self._graph = graph
-        every = [looked for looked in self._looked.values() if looked and looked.upper > -inf]
-        best = max([best, *(one.accepted.verdict.rank for one in every if one.accepted)])
-        waiting = sorted((one for one in every if not one.is_judged), key=lambda one: -one.upper)
-        n_next, at = _FIRST_BLOCK, 0
-        while at < len(waiting) and waiting[at].upper >= self._tie(best):
-            block = waiting[at : at + n_next]
-            found = accepted(self._problem, [one.fill_ins for one in block])
-            for one, judged in zip(block, found, strict=True):
-                one.is_judged, one.accepted = True, judged
-                best = max(best, judged.verdict.rank) if judged else best
-            at, n_next = at + n_next, min(4 * n_next, _BLOCK)
+        every = [(s, looked) for s, looked in self._looked.items() if looked and looked.upper > -inf]
+        best = max([best, *(looked.accepted.verdict.rank for _, looked in every if looked.accepted)])
+        waiting = [(-one.upper, s) for s, one in every if not one.is_judged]
+        heapify(waiting)
+        n_next = _FIRST_BLOCK
+        while waiting and -waiting[0][0] >= (tie := self._tie(best)):
+            able = (heappop(waiting)[1] for _ in range(n_next) if waiting and -waiting[0][0] >= tie)
+            for s in self._work_on(list(able), graph):
+                heappush(waiting, (-self._known(s).upper, s))
+            best = max([best, *(one.accepted.verdict.rank for _, one in every if one.accepted)])
+            n_next = min(2 * n_next, _BLOCK)
             on_block(0)
         tie = self._tie(best)
-        return [one.accepted for one in every if one.accepted and one.accepted.verdict.rank >= tie]
+        return [one.accepted for _, one in every if one.accepted and one.accepted.verdict.rank >= tie]
+
+    def _work_on(self, sets: list[VarSet], graph: ChordalGraph) -> list[VarSet]:
+        """Weigh the fill-ins of some sets, or judge them where they are weighed; return those to wait again."""
+        weighed = [s for s in sets if self._known(s).fill_ins is not None]
+        self._judge(weighed, graph)
+        new = [s for s in sets if self._known(s).fill_ins is None]
+        self._weigh(new, graph)
+        return [s for s in new if self._known(s).upper > -inf]
+
+    def _judge(self, sets: list[VarSet], graph: ChordalGraph) -> None:
+        found = filled(self._problem, graph, [(s, self._known(s).fill_ins or ()) for s in sets])
+        self.candidates_scored += sum(map(len, found))
+        for s, judged in zip(sets, accepted(self._problem, found), strict=True):
+            known = self._known(s)
+            known.is_judged, known.accepted = True, judged
+
+    def _weigh(self, sets: list[VarSet], graph: ChordalGraph) -> None:
+        """Find out which fill-ins of some sets may be accepted, from what their steps gain."""
+        offered = [fill_ins(self._problem, graph, self._ways, s) for s in sets]
+        self._problem.weigh(step for some in offered for done in some for step in done.steps)
+        for s, some in zip(sets, offered, strict=True):
+            uppers = [self._upper(s, done) for done in some]
+            known = self._known(s)
+            known.fill_ins = [done for done, upper in zip(some, uppers, strict=True) if upper > -inf]
+            known.upper = max(uppers, default=-inf)
+
+    def _known(self, variables: VarSet) -> _Looked:
+        looked = self._looked[variables]
+        assert looked is not None, "all admitted sets have been looked at"
+        return looked
 
     def _tie(self, best: float) -> float:
         return best if best == -inf else best - self._problem.judge.tolerance(best)
@@ -259,32 +301,41 @@ class Fillings:
                 self._looked[variables] = None
 
     def _look(self, graph: ChordalGraph, on_block: OnBlock) -> None:
-        """Complete and judge the admitted sets of which that is not known."""
-        ways = Ways(graph)
+        """Look where the admitted sets lie of which that is not known, and what their own links may gain."""
+        self._ways = ways = Ways(graph)
         for block in _blocks(s for s, looked in self._looked.items() if looked is None):
-            offered = [(s, fill_ins(self._problem, graph, ways, s)) for s in block]
-            self._problem.weigh(step for _, some in offered for done in some for step in done.steps)
-            able = [(s, [done for done in some if self._may_pass(s, done)]) for s, some in offered]
-            for (variables, _), found in zip(able, filled(self._problem, graph, able), strict=True):
-                self.candidates_scored += len(found)
-                around = region(graph, ways, variables)
-                upper = max(map(self._upper, found), default=-inf)
-                self._looked[variables] = _Looked(around, _n_components(graph, variables), found, upper)
+            pairs = {
+                s: own_steps(graph, ways, *members(s)) if _n_components(graph, s) == 1 else []
+                for s in block
+                if s.bit_count() == 2
+            }
+            self._problem.weigh(step for steps in pairs.values() for step in steps)
+            for s in block:
+                around, n_components = region(graph, ways, s), _n_components(graph, s)
+                self._looked[s] = _Looked(around, n_components, self._highest(s, pairs.get(s)))
             on_block(0)
 
-    def _may_pass(self, variables: VarSet, done: Completion) -> bool:
-        """Whether what its steps gain is enough, its own and all; most fill-ins end here."""
-        own, ends = done.own, _ends(tuple((step.x, step.y) for step in done.steps))
-        return all(
-            gain >= self._problem.least_gain(_shape_of(steps, inside, dof)) - _ROUNDING
-            for steps, inside in ((own, variables), (done.steps, ends))
-            for gain, dof in [self._problem.total(steps)]
-        )
+    def _highest(self, variables: VarSet, steps: list[Addition] | None) -> float:
+        """Return the highest rank that a set can have; ``steps`` are those of a pair's own link."""
+        if not self._problem.rules.may_complete(variables):
+            return -inf
+        if steps is None:
+            return inf
+        return max((self._ceiling((step,), variables) for step in steps), default=-inf)
 
-    def _upper(self, found: Filled) -> float:
-        """Return the highest rank that a candidate can have; -inf if it cannot be accepted."""
-        ceiling = self._problem.judge.ceiling
-        return min(float(ceiling(shape_of(e), np.array([e.gain]))[0]) for e in (found.own, found.whole))
+    def _upper(self, variables: VarSet, done: Completion) -> float:
+        """Return the highest rank that a fill-in can have; -inf if it cannot be accepted."""
+        ends = _ends(tuple((step.x, step.y) for step in done.steps))
+        own = self._ceiling(done.own, variables)
+        return own if own == -inf else min(own, self._ceiling(done.steps, ends))
+
+    def _ceiling(self, steps: tuple[Addition, ...], inside: VarSet) -> float:
+        """Return the highest rank that weighed steps can have."""
+        gain, dof = self._problem.total(steps)
+        shape = _shape_of(steps, inside, dof)
+        if gain < self._problem.least_gain(shape) - _ROUNDING:
+            return -inf
+        return float(self._problem.judge.ceiling(shape, np.array([gain + _ROUNDING]))[0])
 
 
 def _shape_of(steps: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:

@@ -114,7 +114,8 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     on_progress
         Called with a :class:`~xordal.tuning.paths.TuningProgress` after each search.
     settings
-        Passed on to :func:`xordal.learn`: ``constraints`` and the like.
+        Passed on to :func:`xordal.learn`: ``constraints`` and the like. ``local_search`` is off unless it is
+        asked for here: it takes several times as long and hardly changes what is predicted.
 
     Raises
     ------
@@ -139,6 +140,7 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     check_whole_numbers(("folds", folds, 2), ("seed", seed, 0), ("workers", workers, 1))
     grid = Grid.of(links, penalties, smoothings)
     _check(table, settings)
+    settings["local_search"] = bool(settings.get("local_search"))
     splits = folds_of(table, folds, seed) if valid is None else [split_with(table, valid)]
     whole = table.distinct() if valid is None else splits[0].training
     clock = Clock(limits or Limits(), workers)

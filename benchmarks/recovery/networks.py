@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 
 from benchmarks.recovery.bif import BayesianNetwork, read_bif
 from benchmarks.recovery.study import arguments, markdown, publish
-from xordal import BIC, CategoricalTable, learn
+from xordal import BIC, CategoricalTable, Limits, learn
 from xordal.learning import fit_network
 
 NAMES = ("asia", "sachs", "child", "insurance", "alarm", "hailfinder", "win95pts")
 N_ROWS, N_FRESH = 100_000, 20_000
+TIME_LIMIT = 300  # seconds of one search
 HEADING = (
     "network",
     "columns",
@@ -62,9 +63,10 @@ def by_xordal(**settings: Any) -> Callable[[BayesianNetwork, Codes, Codes], Fit]
 
     def fit(network: BayesianNetwork, rows: Codes, fresh: Codes) -> Fit:
         table = table_of(network, rows)
-        learned = learn(table, find_groups=False, **settings)
+        learned = learn(table, find_groups=False, limits=Limits(time_limit=TIME_LIMIT), **settings)
         model = fit_network(table, learned)
         links = f"{len(learned.links)} ({len(learned.filled_links)})"
+        links += ", time was up" if learned.run.stopped_by else ""
         size = links, str(max(map(len, learned.cliques))), f"{model.n_parameters:,}"
         return Fit(float(model.log_prob(fresh).mean()), size)
 

@@ -21,7 +21,7 @@ from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import signed_sets
 from xordal.search.candidates import Candidate, addition, candidate
 from xordal.search.constraints import FREE, Rules
-from xordal.search.filling import accepted, admitted, fill_ins, filled
+from xordal.search.filled import accepted, admitted, fill_ins, filled
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.scans import Scans
 from xordal.search.schedule import Position, Schedule

@@ -1,20 +1,15 @@
-"""Candidates with fill-in: sets whose own links would break chordality.
+"""The candidates with fill-in of one number of links, in a graph that grows.
 
-A variable set W with i missing links is *admitted* when its variables themselves speak for it: each two of them
-that are not linked share more given the rest of W than by themselves, by what W on its own would have to gain
-to be accepted; a pair must share that much. It is a question of what only the whole of W shows, and does not
-depend on the graph around it, so each set is asked once. An admitted set that cannot be completed alone is a
-candidate with each fill-in that the rule offers (:mod:`xordal.graph.fill_in`), provided that its own links are
-accepted where they come in; what is scored, charged and accepted then is the whole, filled-in links included.
-
-Admitted sets are found where plain candidates are: in the scans of all sets of one size
-(:class:`search.pieces.Scanned`) and as extensions of what links hold together (:class:`search.pieces.Pieces`).
+What they are says :mod:`search.filled`. Sets that may be admitted are found where plain candidates are, in the
+scans of all sets of one size and as extensions of what links hold together (:mod:`search.pieces`), and each is
+asked once. Of an admitted set is remembered where its completion takes place; it is looked at again when the
+graph changes there. Work is put off: what its own link may gain bounds a pair, what the steps of its fill-ins
+gain bounds a set, and only what could then be the best is judged.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from math import comb, inf
@@ -23,144 +18,18 @@ import numpy as np
 
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.fill_in import Completion, completions, own_steps, region, touched
+from xordal.graph.fill_in import Completion, own_steps, region, touched
 from xordal.graph.separators import Ways
-from xordal.graph.signed_sets import change, free_parameters
-from xordal.search.candidates import Candidate, within
-from xordal.search.gain import gains
+from xordal.search.filled import accepted, admitted, ends_of, fill_ins, filled
 from xordal.search.pieces import Apart, Extended
-from xordal.search.problem import Judged, Problem, evidence
+from xordal.search.problem import Judged, Problem
 from xordal.search.sweep import OnBlock
-from xordal.statistics.criterion import Evidence, Shape, Verdict
-from xordal.types import Link, LinkSet, SignedSets, VarSet, members, varset
+from xordal.statistics.criterion import Shape
+from xordal.types import VarSet, members
 
 _BLOCK = 1000  # sets looked at between two words of progress
 _FIRST_BLOCK = 16  # candidates judged in one go
 _ROUNDING = 1e-9  # nats: far more than sums of gains are off
-
-
-_Able = tuple[Evidence, Verdict, Verdict]
-"""A candidate with fill-in and the verdicts on its own links and on all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What speaks for a candidate with fill-in: its own links where they come in, and all links."""
-
-    own: Evidence
-    whole: Evidence
-
-
-def fill_ins(problem: Problem, graph: ChordalGraph, ways: Ways, variables: VarSet) -> list[Completion]:
-    """Return the ways to complete a variable set with fill-in; none if it needs none, or may not be."""
-    rules = problem.rules
-    if not rules.may_complete(variables):
-        return []
-    return [
-        done
-        for done in completions(graph, ways, variables, problem.n_levels)
-        if done.fill_in and rules.may_add(done.fill_in) and _largest(done) <= rules.max_clique
-    ]
-
-
-def filled(
-    problem: Problem, graph: ChordalGraph, sets: Sequence[tuple[VarSet, Sequence[Completion]]]
-) -> list[tuple[Filled, ...]]:
-    """Return the evidence for sets and their fill-ins, from two oracle calls."""
-    own = [
-        Candidate(variables, graph.missing_links(variables), change(done.own), steps=done.own)
-        for variables, some in sets
-        for done in some
-    ]
-    whole = [_whole(done) for _, some in sets for done in some]
-    pairs = map(Filled, evidence(problem, own), evidence(problem, whole))
-    return [tuple(next(pairs) for _ in some) for _, some in sets]
-
-
-def _largest(done: Completion) -> int:
-    """Return the size of the largest clique that a completion makes."""
-    return 2 + max(step.separator.bit_count() for step in done.steps)
-
-
-def _whole(done: Completion) -> Candidate:
-    links = tuple(sorted((step.x, step.y) for step in done.steps))
-    return Candidate(_ends(links), links, change(done.steps), done.fill_in, done.steps)
-
-
-def _ends(links: LinkSet) -> VarSet:
-    return varset(v for link in links for v in link)
-
-
-def accepted(problem: Problem, sets: Sequence[tuple[Filled, ...]]) -> list[Judged | None]:
-    """Return for each set the verdict on its best fill-in, None where none is accepted: own links, then all.
-
-    A candidate ranks by what its own links say, or by the whole where that says less: however much is filled
-    in, what calls for it are its own links. Of fill-ins that tie, the one that is best as a whole is taken.
-    """
-    judged, every = problem.judge.judge, [one for some in sets for one in some]
-    own = judged([one.own for one in every])
-    able = [place for place, verdict in enumerate(own) if verdict.is_accepted]
-    whole = dict(zip(able, judged([every[place].whole for place in able]), strict=True))
-    best: list[Judged | None] = []
-    at = 0
-    for some in sets:
-        places = [place for place in range(at, at + len(some)) if place in whole and whole[place].is_accepted]
-        best.append(_best(problem, [(every[place].whole, own[place], whole[place]) for place in places]))
-        at += len(some)
-    return best
-
-
-def _best(problem: Problem, able: list[_Able]) -> Judged | None:
-    """Return the best of some fill-ins of one set."""
-    able = _tied(problem, able, [min(own.rank, whole.rank) for _, own, whole in able])
-    able = _tied(problem, able, [whole.rank for _, _, whole in able])
-    if not able:
-        return None
-    found, own, whole = min(able, key=lambda one: one[0].links)
-    return Judged(found, whole._replace(rank=min(own.rank, whole.rank)))
-
-
-def _tied(problem: Problem, able: list[_Able], ranks: list[float]) -> list[_Able]:
-    """Return those whose ranks tie with the highest."""
-    if not able:
-        return []
-    at_least = max(ranks) - problem.judge.tolerance(max(ranks))
-    return [one for one, rank in zip(able, ranks, strict=True) if rank >= at_least]
-
-
-def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> list[bool]:
-    """Return which sets their own variables speak for."""
-    missing = [graph.missing_links(variables) for variables in sets]
-    pairs = [
-        _beyond_the_pair(variables, link)
-        for variables, links in zip(sets, missing, strict=True)
-        for link in links
-    ]
-    shared = iter(gains(pairs, problem.oracle))
-    own = np.array([min(next(shared) for _ in links) for links in missing])
-    shapes = [_shape(within(graph, variables), problem.n_levels) for variables in sets]
-    passes = np.zeros(len(sets), dtype=np.bool_)
-    for shape in set(shapes):
-        here = np.flatnonzero([other == shape for other in shapes])
-        passes[here] = problem.judge.ceiling(shape, own[here]) > -inf
-    return passes.tolist()
-
-
-def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
-    """Return the change whose gain is what two variables share given the rest of a set, less what they share.
-
-    For a pair by itself it is what they share.
-    """
-    pair = varset(link)
-    x, y = (varset([v]) for v in link)
-    terms = Counter({variables: 1, VarSet(variables & ~x): -1, VarSet(variables & ~y): -1})
-    if rest := VarSet(variables & ~pair):
-        terms.update({rest: 1, pair: -1, x: 1, y: 1})
-    return {s: sign for s, sign in terms.items() if sign}
-
-
-def _shape(alone: Candidate, n_levels: tuple[int, ...]) -> Shape:
-    return Shape(alone.variables.bit_count(), len(alone.links), 0, free_parameters(alone.change, n_levels))
 
 
 @dataclass(slots=True)
@@ -325,7 +194,7 @@ class Fillings:
 
     def _upper(self, variables: VarSet, done: Completion) -> float:
         """Return the highest rank that a fill-in can have; -inf if it cannot be accepted."""
-        ends = _ends(tuple((step.x, step.y) for step in done.steps))
+        ends = ends_of(done.steps)
         own = self._ceiling(done.own, variables)
         return own if own == -inf else min(own, self._ceiling(done.steps, ends))
 

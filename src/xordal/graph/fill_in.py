@@ -207,7 +207,10 @@ class _Growing:
         separators = Ways(graph).minimal(x, y)
         done = [self._met(x, y, separators, place) for place in range(len(separators))]
         done += [self._hub(x, y, separators, place) for place, s in enumerate(separators) if s.bit_count() == 1]
-        return list({tuple(one.masks): one for one in reversed(done)}.values())[::-1]
+        first: dict[tuple[int, ...], _Growing] = {}
+        for one in done:
+            first.setdefault(tuple(one.masks), one)
+        return list(first.values())
 
     def _met(self, x: int, y: int, separators: list[VarSet], place: int) -> _Growing:
         """Return the graph in which x and y have met behind a separator."""

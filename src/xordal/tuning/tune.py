@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -154,6 +155,11 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
         if is_interrupted:
             raise TuningInterrupted(None)
         raise SettingsError("A limit ended the tuning before one setting was tried: give more time or memory.")
+    if best.log_likelihood == -inf:
+        raise SettingsError(
+            "No setting that was tried gives every held-out row a chance: some hold what was never learned. "
+            "Take a smoothing above 0."
+        )
     settings |= {"max_links": best.max_links, "criterion": BIC(best.penalty), "limits": clock.for_the_last()}
     try:
         learned = learn(occurring(whole), **settings)

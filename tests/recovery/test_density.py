@@ -56,7 +56,8 @@ def test_the_lines_of_one_table(tmp_path: Path) -> None:
     rows = list(rows_of(tiny, workers=1))
     assert [row[1] for row in rows] == [
         "Chow-Liu tree",
-        "BIC(1), k = 3",
+        "BIC(1), k = 1",
+        *(f"tuned, no fill-in, k = {k}" for k in (1, 2, 3)),
         *(f"tuned, k = {k}" for k in (1, 2, 3)),
     ]
     mean = chow_liu(tiny.train.distinct()).log_prob(tiny.test.codes).mean()

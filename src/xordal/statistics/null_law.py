@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from math import log
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from xordal.statistics.few_cells import few_cell_moments
 from xordal.statistics.moments import Moments, Strata, margins_of, n_cells_of, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
 from xordal.types import EMPTY, LinkSet, SignedSets, VarSet, members, varset
+
+MOST_MEAN, MOST_VARIANCE = 4, 128
+"""No step has a larger mean than so often its nominal degrees of freedom, or variance than their square."""
 
 _FEW_CELLS = 128  # up to which Python is quicker than NumPy
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
@@ -47,6 +51,24 @@ def log_p_value(g2: float, law: Moments) -> float:
     dof = variance / (2 * scale**2)
     shift = law.mean - scale * dof
     return log_tails([(g2 - shift) / scale], [dof])[0]
+
+
+def is_beyond_doubt(g2: float, dof: int, log_level: float) -> bool:
+    """Whether a single link's p-value is below a level whatever its margins: a bound that needs no counts.
+
+    A cell's term has a mean of at most 2 Var X / mu, since log t <= t - 1, so those of a stratum of n rows add
+    up to at most 2 (R - 1)(C - 1) n / (n - 1); and a variance of less than 8. Correlations are at most 1, so a
+    stratum of k cells has a variance of at most 8 k^2, with k <= 4 (R - 1)(C - 1). The rest is Cantelli's
+    inequality, P(G2 >= g2) <= variance / (variance + (g2 - mean)^2).
+
+    Examples
+    --------
+    >>> is_beyond_doubt(400, dof=1, log_level=-3), is_beyond_doubt(40, dof=1, log_level=-3)
+    (True, False)
+    """
+    excess = g2 - MOST_MEAN * dof
+    variance = MOST_VARIANCE * dof * dof
+    return dof > 0 and excess > 0 and log(variance / (variance + excess * excess)) <= log_level
 
 
 class NullLaw:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from xordal.errors import SettingsError
 from xordal.statistics.chi_squared import log_tail, log_tails, quantile
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict, shape_of
-from xordal.statistics.null_law import NullLaw, log_p_value
+from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
 from xordal.statistics.weights import Weights
 
 _SPARE = 1e-9  # of a bar: far more than its rounding
@@ -107,9 +107,15 @@ class SignificanceJudge:
         if n_tests is None:
             return [verdict.is_accepted for verdict in self.judge(batch)]
         bar = self._log_alpha - log(n_tests)
-        nominal = self._nominal(batch, [shape_of(found) for found in batch])
-        log_ps = self._where_able(batch, nominal, [bar] * len(batch))
-        return [log_p is not None and log_p <= bar for log_p in log_ps]
+        is_sure = [self._is_beyond_doubt(found, bar) for found in batch]
+        rest = [found for found, is_known in zip(batch, is_sure, strict=True) if not is_known]
+        nominal = self._nominal(rest, [shape_of(found) for found in rest])
+        log_ps = iter(self._where_able(rest, nominal, [bar] * len(rest)))
+        return [is_known or ((log_p := next(log_ps)) is not None and log_p <= bar) for is_known in is_sure]
+
+    def _is_beyond_doubt(self, found: Evidence, bar: float) -> bool:
+        """Whether no exact p-value is needed; the bound holds for the nominal one too, of lower moments."""
+        return len(found.links) == 1 and is_beyond_doubt(2 * self._n_rows * found.gain, found.dof, bar)
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-value of each, accepted or not."""

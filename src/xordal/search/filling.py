@@ -27,7 +27,7 @@ from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidates import Candidate, within
 from xordal.search.gain import gains
-from xordal.search.pieces import Apart, Extended
+from xordal.search.pieces import Apart, Extended, has_ways
 from xordal.search.problem import Judged, Problem, evidence
 from xordal.search.sweep import OnBlock
 from xordal.statistics.criterion import Evidence, Shape, Verdict, shape_of
@@ -219,6 +219,8 @@ class Fillings:
 
     def _admit(self, graph: ChordalGraph, on_block: OnBlock) -> None:
         """Ask the sets that have come up whether their variables speak for them."""
+        if not has_ways(graph):
+            return
         sources: list[Apart | Extended] = [*self._apart, *self._extended]
         for source in sources:
             for block in _blocks(source.fresh(graph, on_block)):
@@ -248,8 +250,11 @@ class Fillings:
 
     def _look(self, graph: ChordalGraph, on_block: OnBlock) -> None:
         """Complete and judge the admitted sets of which that is not known."""
+        new = [s for s, looked in self._looked.items() if looked is None]
+        if not new:
+            return
         ways = Ways(graph)
-        for block in _blocks(s for s, looked in self._looked.items() if looked is None):
+        for block in _blocks(new):
             for variables, found in zip(block, filled(self._problem, graph, ways, block), strict=True):
                 self.candidates_scored += len(found)
                 able = tuple(one for one in found if self._upper(one) > -inf)

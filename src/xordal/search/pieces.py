@@ -38,8 +38,6 @@ class Apart:
 
     def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
         """Yield those that have come up since the last call."""
-        if not _has_ways(graph):
-            return
         if self._waiting is None:
             self._waiting = self._scan(on_block)
         if not len(self._waiting):
@@ -100,12 +98,12 @@ class Extended:
 
     def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
         """Yield those that have come up since the last call."""
-        if not _has_ways(graph):
+        new = self._bases.fresh(graph, on_block)
+        if not new or self._n_more == 0:
+            yield from new
             return
-        bases = [within(graph, base) for base in self._bases.fresh(graph, on_block)]
-        if not bases or self._n_more == 0:
-            yield from (base.variables for base in bases)
-        elif self._n_more == 1:
+        bases = [within(graph, base) for base in new]
+        if self._n_more == 1:
             yield from self._with_one(graph, bases, on_block)
         else:
             for base in bases:
@@ -190,8 +188,8 @@ def _may_hang_together(kind: Kind) -> bool:
     return comb(size, 2) - n_missing >= size - 1
 
 
-def _has_ways(graph: ChordalGraph) -> bool:
-    """Whether two variables of one component are not linked."""
+def has_ways(graph: ChordalGraph) -> bool:
+    """Whether two variables of one component are not linked: elsewhere no set needs fill-in."""
     return any(
         mask | 1 << v != component
         for v, (mask, component) in enumerate(zip(graph.neighbours, graph.components, strict=True))

@@ -8,7 +8,7 @@ the first link set in lexicographic order: ties are normal (XOR is symmetric), r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
@@ -158,6 +158,20 @@ class KnowsLeastGain(Protocol):
     def least_gain(self, shape: Shape) -> float:
         """Return the gain, in nats, up to which no candidate of a shape is accepted, or a little less."""
         ...
+
+
+class KnowsHighest(Protocol):
+    """A judge that knows a bound on ranks which is far cheaper than the ranks themselves."""
+
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the highest rank that each candidate can have; -inf where it cannot be accepted."""
+        ...
+
+
+def highest(judge: Judge | KnowsHighest, batch: Sequence[Evidence]) -> list[float]:
+    """Return the highest rank that each candidate can have: infinity where the judge knows no bound."""
+    known: Callable[[Sequence[Evidence]], list[float]] | None = getattr(judge, "highest", None)
+    return [inf] * len(batch) if known is None else known(batch)
 
 
 def least_gain(judge: Judge, shape: Shape) -> float:

@@ -102,6 +102,15 @@ class SignificanceJudge:
             for lowest, log_p, bar in zip(nominal, log_ps, bars, strict=True)
         ]
 
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return -log p of the nominal test, where that can be accepted."""
+        shapes = [shape_of(found) for found in batch]
+        nominal = self._nominal(batch, shapes)
+        return [
+            -log_p if log_p <= self._log_level(shape, bool(found.fill_in)) else -inf
+            for log_p, shape, found in zip(nominal, shapes, batch, strict=True)
+        ]
+
     def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
         """Return whether each p-value is below alpha times its weight, or alpha / n_tests."""
         if n_tests is None:

@@ -55,13 +55,25 @@ class PlainScanner:
         """Return I(v; base) in nats, shape (bases, variables); zero for the variables of a base."""
         n = len(self._n_levels)
         found = np.zeros((len(bases), n))
-        asked = [(row, v) for row, base in enumerate(bases) for v in range(n) if not base >> v & 1]
-        for start in range(0, len(asked), _BATCH):
-            block = asked[start : start + _BATCH]
-            shared = self._shared([(v,) for _, v in block], [bases[row] for row, _ in block])
-            for place, value in zip(block, shared, strict=True):
-                found[place] = max(value, 0.0)
+        rows = max(1, _BATCH // max(n, 1))
+        for start in range(0, len(bases), rows):
+            block = bases[start : start + rows]
+            found[start : start + rows] = self._with_each(block, n)
         return found
+
+    def _with_each(self, bases: Sequence[VarSet], n: int) -> list[list[float]]:
+        """Return for each base what each of n variables shares with it."""
+        singles = [VarSet(1 << v) for v in range(n)]
+        wholes = [VarSet(base | single) for base in bases for single in singles]
+        known = self._oracle.entropies([*singles, *bases, *wholes]).tolist()
+        alone, of_bases, of_wholes = known[:n], known[n : n + len(bases)], iter(known[n + len(bases) :])
+        return [
+            [  # what a variable shares with a base that holds it is not asked for
+                max(fsum((of_base, of_single, -of_whole)), 0.0) if not base & single else 0.0
+                for single, of_single, of_whole in zip(singles, alone, of_wholes, strict=False)
+            ]
+            for base, of_base in zip(bases, of_bases, strict=True)
+        ]
 
     def _reaching(
         self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet

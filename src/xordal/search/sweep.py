@@ -98,6 +98,9 @@ class FreeSets:
         return _highest(self._problem, block, free_shape, 0.0)
 
 
+_NOTHING = Stream(np.empty((0, 1), np.int32), np.empty(0))
+
+
 def extensions(
     problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate], n_more: int, on_block: OnBlock
 ) -> list[Stream]:
@@ -111,15 +114,20 @@ def extensions(
 
 
 def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate], on_block: OnBlock) -> Stream:
+    on_block(len(bases) * graph.n_vertices)
+    outside = _outside(graph, bases)
+    if not outside.any():
+        return _NOTHING
     own = np.array(gains([base.change for base in bases], problem.oracle))
     shared = problem.scanner.extensions([base.variables for base in bases])
-    on_block(shared.size)
     total = own[:, None] + shared + problem.scanner.error
     levels, level_of = _numbered(problem.n_levels)
     grown, grown_of = _numbered([Grown.of(base, problem.n_levels) for base in bases])
     shapes = [[base.with_levels((r,)) for r in levels] for base in grown]
     bars = np.array([[problem.least_gain(shape) for shape in row] for row in shapes])
-    of, chosen = np.nonzero((total >= bars[grown_of[:, None], level_of]) & _outside(graph, bases))
+    of, chosen = np.nonzero((total >= bars[grown_of[:, None], level_of]) & outside)
+    if not len(of):
+        return _NOTHING
     upper, kind = np.full(len(of), -inf), grown_of[of] * len(levels) + level_of[chosen]
     for number in np.unique(kind).tolist():
         alike, shape = kind == number, shapes[number // len(levels)][number % len(levels)]
@@ -216,9 +224,11 @@ def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
 
 def _outside(graph: ChordalGraph, bases: Sequence[Candidate]) -> NDArray[np.bool_]:
     """Return which variables lie in other components than each base, shape (bases, variables)."""
-    labels = labels_of(graph.components)
-    outside = np.ones((len(bases), graph.n_vertices), dtype=np.bool_)
+    n = graph.n_vertices
+    outside = np.ones((len(bases), n), dtype=np.bool_)
     for row, base in enumerate(bases):
-        for own in {graph.components[v] for v in members(base.variables)}:
-            outside[row] &= labels != (own & -own).bit_length() - 1
+        inside = 0
+        for v in members(base.variables):
+            inside |= graph.components[v]
+        outside[row, list(members(inside))] = False
     return outside

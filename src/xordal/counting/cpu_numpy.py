@@ -44,6 +44,11 @@ class NumpyCounter:
             if 2 * len(distinct.counts) <= n_rows:
                 self._codes, self._weights = np.ascontiguousarray(distinct.cells.T), distinct.counts
 
+    @property
+    def n_distinct(self) -> int:
+        """Number of rows that are counted: the distinct ones, where these are few."""
+        return int(self._codes.shape[1])
+
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
         found = np.empty(len(sets))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, combinations, islice
 from math import comb, fsum
 
@@ -23,6 +25,8 @@ from xordal.types import EMPTY, VarSet, varset
 
 _BATCH = 4096  # sets asked for at once
 _BLOCK = 256  # sets up to which a block takes in another first: told at least so often
+_CHEAP = 1 << 14  # rows of sets that NumPy counts in about the time a call costs
+_GOOD_PART = 8  # sets of a size for each that is asked for
 _REMEMBERED = 100_000  # entropies, about 15 MB of them
 
 
@@ -117,7 +121,9 @@ class CountingOracle:
     def __init__(self, counter: CellCounter, n_levels: tuple[int, ...]) -> None:
         self._counter = counter
         inner = counter if isinstance(counter, EntropyOracle) else _Finalized(counter)
-        self._entropies = CachedOracle(inner, _REMEMBERED)
+        self._n_variables = len(n_levels)
+        self._most_at_once = _CHEAP // max(getattr(counter, "n_distinct", _CHEAP), 1)
+        self._entropies = CachedOracle(inner, _REMEMBERED, self._with_siblings)
         self._scanner = PlainScanner(self._entropies, n_levels)
 
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
@@ -137,6 +143,20 @@ class CountingOracle:
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return what each variable shares with each base, right to about 1e-14 nats."""
         return self._scanner.extensions(bases)
+
+    def _with_siblings(self, new: list[VarSet]) -> list[VarSet]:
+        """Add all sets of the same sizes, where these are few, cheap, and asked for in good part already."""
+        wider = dict.fromkeys(new)
+        for size, n_new in Counter(s.bit_count() for s in new).items():
+            n_sets = comb(self._n_variables, size)
+            if n_sets <= min(_GOOD_PART * n_new, self._most_at_once):
+                wider.update(dict.fromkeys(_sets_of(self._n_variables, size)))
+        return list(wider)
+
+
+@lru_cache(maxsize=64)
+def _sets_of(n_variables: int, size: int) -> tuple[VarSet, ...]:
+    return tuple(map(varset, combinations(range(n_variables), size)))
 
 
 class _Finalized:

@@ -57,12 +57,15 @@ def within(graph: ChordalGraph, variables: VarSet) -> Candidate:
     >>> alone.links, alone.change == {0b1011: 1, 0b0011: -1, 0b1000: -1}
     (((0, 3), (1, 3)), True)
     """
+    links = graph.missing_links(variables)
+    if not links:
+        return Candidate(variables, (), {})
     chosen = members(variables)
     terms: SignedSets = {variables: 1}
     for places, sign in signed_sets(graph.induced(chosen)).items():
         s = varset(chosen[place] for place in members(places))
         terms[s] = terms.get(s, 0) - sign
-    return Candidate(variables, graph.missing_links(variables), {s: sign for s, sign in terms.items() if sign})
+    return Candidate(variables, links, {s: sign for s, sign in terms.items() if sign})
 
 
 def context(found: Candidate) -> VarSet:

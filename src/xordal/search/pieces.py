@@ -22,7 +22,7 @@ from xordal.search.gain import gains
 from xordal.search.parts import Kind, patterns
 from xordal.search.problem import Problem
 from xordal.search.streams import are_apart, labels_of
-from xordal.search.sweep import Grown, OnBlock, bar, free_shape, least
+from xordal.search.sweep import Grown, OnBlock, bar, free_shape, least, numbered
 from xordal.types import VarSet, members, varset
 
 _BLOCK = 1000  # variable sets looked at between two words of progress
@@ -112,14 +112,12 @@ class Extended:
     def _with_one(self, graph: ChordalGraph, bases: list[Candidate], on_block: OnBlock) -> Iterator[VarSet]:
         problem = self._problem
         own = gains([base.change for base in bases], problem.oracle)
-        levels = np.array(problem.n_levels)
+        levels, level_of = numbered(problem.n_levels)
         for base, gain, shared in zip(bases, own, _rows(problem, bases), strict=True):
             on_block(len(shared))
             grown = Grown.of(base, problem.n_levels)
-            bars = {r: problem.least_gain(grown.with_levels((r,))) for r in set(problem.n_levels)}
-            enough = gain + shared + problem.scanner.error >= np.vectorize(bars.__getitem__, otypes=[float])(
-                levels
-            )
+            bars = np.array([problem.least_gain(grown.with_levels((r,))) for r in levels])
+            enough = gain + shared + problem.scanner.error >= bars[level_of]
             around = _around(graph, base.variables)
             for v in np.flatnonzero(enough).tolist():
                 if not around >> v & 1:

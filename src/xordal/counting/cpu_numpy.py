@@ -7,6 +7,7 @@ of its own, and one ``bincount`` serves them all. A table with few distinct rows
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -103,6 +104,8 @@ class NumpyCounter:
             table = self._bincount(codes, n_cells)
             occupied = np.flatnonzero(table)
             counts = table[occupied]
+            if n_cells <= _SMALL:
+                return CellCounts(_cells_of(shape)[occupied], counts)
         else:
             occupied, place = np.unique(codes, return_inverse=True)
             counts = self._bincount(place, len(occupied))
@@ -117,11 +120,23 @@ class NumpyCounter:
 
     def _cell_codes(self, variables: tuple[int, ...]) -> NDArray[np.int64]:
         """Return the number of each row's cell in the full table, the last variable running fastest."""
-        codes = np.zeros(self._codes.shape[1], dtype=np.int64)
-        for v in variables:
-            codes *= self._n_levels[v]
-            codes += self._codes[v]
+        if not variables:
+            return np.zeros(self._codes.shape[1], dtype=np.int64)
+        first, *others = variables
+        codes: NDArray[np.int64] = self._codes[first]
+        for v in others:
+            codes = codes * self._n_levels[v] + self._codes[v]
         return codes
+
+
+@lru_cache(maxsize=256)
+def _cells_of(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the level codes of all cells of a small table, in the order of their numbers."""
+    numbers = np.arange(prod(shape))
+    cells = np.empty((len(numbers), len(shape)), dtype=np.int64)
+    for place in reversed(range(len(shape))):
+        numbers, cells[:, place] = np.divmod(numbers, shape[place])
+    return cells
 
 
 def _entropies(tables: NDArray[np.int64]) -> NDArray[np.float64]:

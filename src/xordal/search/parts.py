@@ -102,6 +102,8 @@ class Bases:
         """Return the sets that are new or changed since the last call; tell how many sets are looked at."""
         for kind in self._seen:
             self._catalogue.parts(kind).update(self._catalogue.graph, on_block)
+        if all(len(self._catalogue.parts(kind).log) == position for kind, position in self._seen.items()):
+            return []
         new: dict[Kind, dict[VarSet, Candidate]] = {}
         for kind, position in self._seen.items():
             parts = self._catalogue.parts(kind)

@@ -45,15 +45,20 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
 def _expanded(cells: Sequence[tuple[int, int, int]], mus: Sequence[float]) -> list[list[float]]:
     """Return the coefficients of degree 0 to 2 of each cell."""
     cubes = (np.array(mus) ** 3).tolist()
-    found: list[list[float]] = [[], [], []]
+    found: list[tuple[float, float, float]] = []
     for (a, b, n), mu, cube in zip(cells, mus, cubes, strict=True):
         q, p = (a / n, b / n) if a <= b else (b / n, a / n)
-        second = mu * (1 - q) * (1 - p) * n / max(n - 1, 1)
+        second = mu * (1 - q) * (1 - p) * n / (n - 1 or 1)
         third = second * (1 - 2 * q) * (1 - 2 * p)
-        found[0].append(second / mu - third / (3 * (mu * mu)) + second * second / (2 * cube))
-        found[1].append((third / mu - second * second / (mu * mu)) / sqrt(max(second, 1e-300)))
-        found[2].append(_ROOT_2 * second / mu * (1 + 1 / (6 * mu)))
-    return found
+        square, squared = mu * mu, second * second
+        found.append(
+            (
+                second / mu - third / (3 * square) + squared / (2 * cube),
+                (third / mu - squared / square) / sqrt(second if second > 1e-300 else 1e-300),
+                _ROOT_2 * second / mu * (1 + 1 / (6 * mu)),
+            )
+        )
+    return [list(of_degree) for of_degree in zip(*found, strict=True)]
 
 
 def _put_sparse(
@@ -96,6 +101,9 @@ def _variance(degree: int, alphas: Sequence[float], strata: Sequence[_Stratum]) 
             overall.append(0.0)
             continue
         vs, ws = _powers(degree, row_odds), _powers(degree, column_odds)
+        if len(here) == 4:
+            _put_two_by_two(sign, vs, ws, here, (own, in_row, in_column, overall))
+            continue
         d_columns = [1 - sign * (w * w) for w in ws]
         of_column, of_all = [0.0] * len(ws), 0.0
         cells = iter(here)
@@ -110,6 +118,32 @@ def _variance(degree: int, alphas: Sequence[float], strata: Sequence[_Stratum]) 
         in_column += [d * (s * s) for d, s in zip(d_columns, of_column, strict=True)]
         overall.append(of_all * of_all)
     return _sum(own) + sign * (_sum(in_row) + _sum(in_column)) + _sum(overall)
+
+
+def _put_two_by_two(
+    sign: float,
+    vs: Sequence[float],
+    ws: Sequence[float],
+    alphas: Sequence[float],
+    sums: tuple[list[float], list[float], list[float], list[float]],
+) -> None:
+    """Put in the terms of two rows by two columns, by far the commonest, without a loop."""
+    (v, v_2), (w, w_2), (a, b, c, d) = vs, ws, alphas
+    row, row_2 = 1 - sign * (v * v), 1 - sign * (v_2 * v_2)
+    column, column_2 = 1 - sign * (w * w), 1 - sign * (w_2 * w_2)
+    of_row, of_row_2 = w * a + w_2 * b, w * c + w_2 * d
+    of_column, of_column_2 = v * a + v_2 * c, v * b + v_2 * d
+    of_all = v * w * a + v * w_2 * b + v_2 * w * c + v_2 * w_2 * d
+    own, in_row, in_column, overall = sums
+    own += (
+        row * column * (a * a),
+        row * column_2 * (b * b),
+        row_2 * column * (c * c),
+        row_2 * column_2 * (d * d),
+    )
+    in_row += (row * (of_row * of_row), row_2 * (of_row_2 * of_row_2))
+    in_column += (column * (of_column * of_column), column_2 * (of_column_2 * of_column_2))
+    overall.append(of_all * of_all)
 
 
 def _odds(counts: Sequence[int], n: int) -> list[float]:
@@ -127,7 +161,7 @@ def _powers(degree: int, odds: list[float]) -> list[float]:
 def _sum(values: Sequence[float]) -> float:
     """Return a sum as NumPy rounds it."""
     if len(values) >= _PAIRWISE:
-        return float(np.sum(values))
+        return float(np.add.reduce(values))
     total = 0.0
     for value in values:
         total += value

@@ -89,6 +89,7 @@ class NullLaw:
         self._n_levels = n_levels
         self._seed = seed
         self._counts: dict[VarSet, CellCounts] = {}
+        self._ordered: dict[VarSet, list[int]] = {}
         self._steps: dict[Addition, Moments] = {}
         self._moments: dict[tuple[LinkSet, frozenset[VarSet]], Moments] = {}
 
@@ -96,6 +97,8 @@ class NullLaw:
         """Return mean and variance of each candidate's G2, were all its gain chance."""
         keys = [(found.links, frozenset(found.change)) for found in batch]
         new = {key: found for key, found in zip(keys, batch, strict=True) if key not in self._moments}
+        if not new:
+            return [self._moments[key] for key in keys]
         chains = {key: self._chain(found) for key, found in new.items()}
         self._count([margin for chain in chains.values() for step in chain for margin in _margins(step)])
         for key, chain in chains.items():
@@ -132,17 +135,21 @@ class NullLaw:
         self._count([*(varset([v]) for v in chosen), *pairs.values()])
 
         def profile(v: int) -> tuple[list[int], list[list[int]]]:
-            own = sorted(self._counts[varset([v])].counts.tolist())
-            return own, sorted(
-                sorted(self._counts[s].counts.tolist()) for pair, s in pairs.items() if v in pair
-            )
+            own = self._ordered_counts(varset([v]))
+            return own, sorted([self._ordered_counts(s) for pair, s in pairs.items() if v in pair])
 
         profiles = {v: profile(v) for v in chosen}
         return sorted(chosen, key=lambda v: profiles[v])
 
+    def _ordered_counts(self, s: VarSet) -> list[int]:
+        if s not in self._ordered:
+            self._ordered[s] = sorted(self._counts[s].counts.tolist())
+        return self._ordered[s]
+
     def _count(self, sets: Iterable[VarSet]) -> None:
         new = [s for s in dict.fromkeys(sets) if s not in self._counts]
-        self._counts.update(zip(new, self._counter.counts(new), strict=True))
+        if new:
+            self._counts.update(zip(new, self._counter.counts(new), strict=True))
 
     def _step(self, step: Addition) -> Moments:
         if step not in self._steps:

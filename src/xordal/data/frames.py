@@ -88,12 +88,21 @@ def _pandas_column(label: Any, series: Any) -> Column:
     if hasattr(series.dtype, "categories"):
         return _declared_column(label, series)
     try:
-        array = pa.Array.from_pandas(series)
+        array = pa.Array.from_pandas(_values_of(series))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         array = None
     if array is None or isinstance(array.type, pa.BaseExtensionType):
         return from_values(_name_of(label), series.to_list())
     return column_of(_name_of(label), array)
+
+
+def _values_of(series: Any) -> Any:
+    """Return what Arrow would take from a series, where that is plain: a series itself is slow to answer."""
+    values = series.array
+    if hasattr(values, "__arrow_array__"):
+        return values
+    is_plain = isinstance(series.dtype, np.dtype) and series.dtype.kind in "Obiuf"
+    return series.to_numpy() if is_plain else series
 
 
 def _declared_column(label: Any, series: Any) -> Column:

@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_FEW = 16  # values up to which one at a time is quicker
+FEW = 16
+"""Values up to which one at a time is quicker."""
 
 _UNDERFLOWS = 1e-280  # below it the fraction takes over, well before Q loses digits
 _TINY = 1e-300
@@ -61,7 +62,7 @@ def log_tails(g2: list[float], dof: list[float]) -> list[float]:
     >>> [round(log_p, 3) for log_p in log_tails([3.841459, 1e6], [1, 1])]
     [-2.996, -500007.134]
     """
-    if len(g2) > _FEW:
+    if len(g2) > FEW:
         found: list[float] = log_tail(g2, dof).tolist()
         return found
     return [_log_tail_of(max(one, 0.0) / 2, other / 2) for one, other in zip(g2, dof, strict=True)]

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
-from xordal.statistics.chi_squared import log_tail, log_tails, quantile
+from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict, shape_of
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
 from xordal.statistics.weights import Weights
@@ -154,7 +154,8 @@ class SignificanceJudge:
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return -log p of the nominal test, where that can be accepted."""
-        log_ps = log_tail(2 * self._n_rows * gains, _nominal_dof(shape))
+        g2, dof = 2 * self._n_rows * gains, _nominal_dof(shape)
+        log_ps = np.array(log_tails(g2.tolist(), [dof] * len(g2))) if len(g2) <= FEW else log_tail(g2, dof)
         return np.where(log_ps <= self._highest_level(shape), -log_ps, -inf)
 
     def least_gain(self, shape: Shape) -> float:

@@ -20,6 +20,7 @@ from xordal.types import VarSet, members
 
 _LARGEST_CODE = 2**62
 _SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows
+_SMALL_TABLES = 1 << 14  # cells of the tables that are kept, in all
 _TOGETHER = 1 << 18  # rows, or cells, of sets that are counted together: what caches hold
 
 
@@ -35,6 +36,8 @@ class NumpyCounter:
         self._codes = table.codes.astype(np.int64)
         self._n_levels = table.n_levels
         self._weights = table.weights
+        self._kept: dict[tuple[int, ...], NDArray[np.int64]] = {}  # full tables that were counted already
+        self._n_kept = 0
         self._collapse()
 
     def _collapse(self) -> None:
@@ -58,7 +61,12 @@ class NumpyCounter:
             if shape is None:
                 found[places] = [entropy(self._count(chosen[place]).counts) for place in places]
             else:
-                found[places] = _entropies(self._tables([chosen[place] for place in places], shape))
+                together = [chosen[place] for place in places]
+                tables = self._tables(together, shape)
+                found[places] = _entropies(tables)
+                if tables.size <= _SMALL_TABLES - self._n_kept:
+                    self._n_kept += tables.size
+                    self._kept.update(zip(together, tables, strict=True))
         return found
 
     def _batches(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[list[int], tuple[int, ...] | None]]:
@@ -95,6 +103,9 @@ class NumpyCounter:
     def _count(self, variables: tuple[int, ...]) -> CellCounts:
         shape = tuple(self._n_levels[v] for v in variables)
         n_cells = prod(shape)
+        if (kept := self._kept.get(variables)) is not None and n_cells <= _SMALL:
+            occupied = np.flatnonzero(kept)
+            return CellCounts(_cells_of(shape)[occupied], kept[occupied])
         n_rows = self._codes.shape[1]
         if n_cells > _LARGEST_CODE:
             cells, place = np.unique(self._codes[list(variables)].T, axis=0, return_inverse=True)

@@ -82,9 +82,13 @@ class PlainScanner:
     def _reaching(
         self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet
     ) -> Iterator[tuple[tuple[int, ...], float]]:
+        bars: dict[tuple[int, ...], float] = {}
         while block := list(islice(every, _BATCH)):
             for chosen, shared in zip(block, self._shared(block, [base] * len(block)), strict=True):
-                if shared >= at_least(tuple(sorted([self._n_levels[v] for v in chosen]))) - ROUNDING:
+                levels = tuple([self._n_levels[v] for v in chosen])
+                if levels not in bars:
+                    bars[levels] = at_least(tuple(sorted(levels))) - ROUNDING
+                if shared >= bars[levels]:
                     yield chosen, shared
 
     def _shared(self, block: Sequence[tuple[int, ...]], bases: Sequence[VarSet]) -> list[float]:

@@ -17,6 +17,7 @@ _Stratum = tuple[list[float], list[float]]
 """The odds q / (1 - q) of the shares of its rows and of its columns."""
 
 _PAIRWISE = 8  # from so many values on NumPy does not add from left to right
+_MOST_SUMS = 64  # from so many on NumPy is quicker
 
 
 def few_cell_moments(margins: Sequence[Margins]) -> Moments:
@@ -28,11 +29,12 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
     >>> round(found.mean, 3), round(found.variance, 3)
     (1.002, 2.007)
     """
-    totals = [sum(rows) for rows, _ in margins]
-    strata = [(_odds(rows, n), _odds(columns, n)) for (rows, columns), n in zip(margins, totals, strict=True)]
-    cells = [
-        (a, b, n) for (rows, columns), n in zip(margins, totals, strict=True) for a in rows for b in columns
-    ]
+    strata: list[_Stratum] = []
+    cells: list[tuple[int, int, int]] = []
+    for rows, columns in margins:
+        n = sum(rows)
+        strata.append((_odds(rows, n), _odds(columns, n)))
+        cells += [(a, b, n) for a in rows for b in columns]
     mus = [float(a * b) / n for a, b, n in cells]
     coefficients, variance = _expanded(cells, mus), 0.0
     if min(mus) < DENSE:  # elsewhere all coefficients beyond degree 2 are zero
@@ -159,10 +161,20 @@ def _powers(degree: int, odds: list[float]) -> list[float]:
 
 
 def _sum(values: Sequence[float]) -> float:
-    """Return a sum as NumPy rounds it."""
-    if len(values) >= _PAIRWISE:
+    """Return a sum as NumPy rounds it: few values one by one, more of them in eight sums side by side."""
+    n = len(values)
+    if n > _MOST_SUMS:
         return float(np.add.reduce(values))
-    total = 0.0
-    for value in values:
+    if n < _PAIRWISE:
+        total = 0.0
+        for value in values:
+            total += value
+        return total
+    a, b, c, d, e, f, g, h = values[:8]
+    for at in range(8, n - n % 8, 8):
+        a, b, c, d = a + values[at], b + values[at + 1], c + values[at + 2], d + values[at + 3]
+        e, f, g, h = e + values[at + 4], f + values[at + 5], g + values[at + 6], h + values[at + 7]
+    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for value in values[n - n % 8 :]:
         total += value
     return total

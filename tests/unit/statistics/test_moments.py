@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tests.strategies import tables
 from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.statistics import moments
+from xordal.statistics import few_cells, moments
 from xordal.statistics.few_cells import few_cell_moments
 from xordal.statistics.moments import Margins, Moments, Strata, margins_of, n_cells_of, step_moments, strata
 from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value
@@ -131,6 +131,11 @@ def every_margins(draw: st.DrawFn) -> list[Margins]:
 def test_few_cells_are_summed_as_many_are_to_the_bit(margins: list[Margins]) -> None:
     assert few_cell_moments(margins) == step_moments(Strata.of(margins))
     assert n_cells_of(margins) == Strata.of(margins).n_cells
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=200))
+def test_sums_are_rounded_as_numpy_does(values: list[float]) -> None:
+    assert few_cells._sum(values) == float(np.sum(np.array(values)))
 
 
 @settings(max_examples=200, deadline=None)

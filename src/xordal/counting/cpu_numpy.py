@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.finalize import entropies_of_sorted, entropy
+from xordal.counting.finalize import entropies_of_tables, entropy
 from xordal.counting.oracle import CellCounts
 from xordal.data.table import CategoricalTable
 from xordal.types import VarSet, members
@@ -63,7 +63,7 @@ class NumpyCounter:
             else:
                 together = [chosen[place] for place in places]
                 tables = self._tables(together, shape)
-                found[places] = _entropies(tables)
+                found[places] = entropies_of_tables(tables)
                 if tables.size <= _SMALL_TABLES - self._n_kept:
                     self._n_kept += tables.size
                     self._kept.update(zip(together, tables, strict=True))
@@ -148,14 +148,3 @@ def _cells_of(shape: tuple[int, ...]) -> NDArray[np.int64]:
     for place in reversed(range(len(shape))):
         numbers, cells[:, place] = np.divmod(numbers, shape[place])
     return cells
-
-
-def _entropies(tables: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the entropy of each row of counts."""
-    found = np.empty(len(tables))
-    ordered = np.sort(tables, axis=1)
-    n_occupied = (tables > 0).sum(axis=1)
-    for occupied in set(n_occupied.tolist()):
-        alike = n_occupied == occupied
-        found[alike] = entropies_of_sorted(ordered[alike, len(ordered[0]) - occupied :])
-    return found

@@ -151,9 +151,10 @@ class CachedOracle:
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats, asking the inner oracle once per distinct set."""
-        new = [s for s in dict.fromkeys(sets) if s not in self._known]
-        if not new:
+        try:
             return np.array([self._known[s] for s in sets], dtype=np.float64)
+        except KeyError:
+            new = [s for s in dict.fromkeys(sets) if s not in self._known]
         if self._most is not None and len(self._known) + len(new) > self._most:
             self._known.clear()
             new = list(dict.fromkeys(sets))

@@ -120,7 +120,7 @@ class NullLaw:
             return sorted((min(place[u], place[v]), max(place[u], place[v])) for u, v in links)
 
         linked = {pair for s in found.change for pair in combinations(members(s), 2)} - set(found.links)
-        graph = ChordalGraph.empty(len(order)).add(moved(linked))
+        graph = ChordalGraph.empty(len(order)).extended(tuple(moved(linked)))
         chain = additions(graph, tuple(moved(found.links)))
         assert chain is not None, "the change of a legal candidate"
         return tuple(

@@ -209,7 +209,7 @@ def test_a_cached_oracle_asks_once() -> None:
 
 @given(table=tables(), data=st.data())
 def test_what_was_asked_before_changes_no_answer(table: CategoricalTable, data: st.DataObject) -> None:
-    """Sets of a size may be counted together, and tables kept; counts and entropies stay the same to the bit."""
+    """Sets of a size may be counted together, and tables kept; counts and entropies stay the same."""
     oracle, sets = numpy_backend(table), every_set(table)
     for variables in data.draw(st.lists(st.sampled_from(sets), max_size=10)):
         (fresh,) = numpy_backend(table).counts([variables])

@@ -172,11 +172,6 @@ class ChordalGraph:
         return (n * (n - 1) - sum(mask.bit_count() for mask in self.neighbours)) // 2
 
     @property
-    def is_connected(self) -> bool:
-        """Whether all vertices are in one component."""
-        return self.n_vertices == 0 or self.components[0] == (1 << self.n_vertices) - 1
-
-    @property
     def links(self) -> LinkSet:
         """All links in increasing order."""
         return tuple((u, v) for u, mask in enumerate(self.neighbours) for v in members(mask) if u < v)

@@ -88,8 +88,6 @@ class Lookahead:
         for bases in self._local:
             fresh = bases.fresh(on_block)
             self._score(found for found in fresh if each_misses_one(found.variables, found.links))
-        if self._catalogue.graph.is_connected:
-            return  # no variable is left to extend by
         for n_more, bases in self._extended:
             fresh = bases.fresh(on_block)
             if fresh:

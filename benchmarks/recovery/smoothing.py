@@ -1,7 +1,8 @@
 """Smoothing: which prior for clique tables predicts unseen rows best.
 
-The graphs are those of BIC with k = 1 at three penalties, learned from the training rows of four binary tables;
-the larger the cliques, the more smoothing matters. Each kind has one number, its rows, chosen on the validation
+The graphs are those of BIC with k = 1, without fill-in and local search, at three penalties, learned from the
+training rows of four binary tables; the larger the cliques, the more smoothing matters. Each kind has one
+number, its rows, chosen on the validation
 rows. *Even*: so many rows spread evenly over the cells of each table, (count + a/c) / (n + a). *Margins*: the
 same rows spread as if all columns were independent, (count + a times the product of single margins) / (n + a).
 *Back-off*: each context borrows so many rows from the next smaller one (`Backoff`). Given is the mean log
@@ -65,7 +66,14 @@ def rows_of(task: Task) -> Iterator[tuple[object, ...]]:
     """Yield one line for each penalty."""
     train = task.train.distinct()
     for penalty in PENALTIES:
-        learned = learn(train, max_links=1, criterion=BIC(penalty), find_groups=False)
+        learned = learn(
+            train,
+            max_links=1,
+            criterion=BIC(penalty),
+            fill_in=False,
+            local_search=False,
+            find_groups=False,
+        )
         network = fit_network(train, learned)
         cells = []
         for kind in KINDS.values():

@@ -178,7 +178,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         return learned
     try:
         with interruptible():
-            return _with_submodels(known, learned, plan, judge, watch)
+            return _with_submodels(known, learned, plan, _of_groups(known, plan, judge), watch)
     except Stopped:
         return learned
     except KeyboardInterrupt:
@@ -388,6 +388,12 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
         n_rows=known.n_rows,
         seconds=seconds,
     )
+
+
+def _of_groups(known: _Known, plan: _Plan, judge: Judge) -> Judge:
+    """Return the judge of what looks independent: a score takes what helps to predict for a dependence."""
+    is_score = isinstance(plan.criterion, BIC | EBIC | BDeu)
+    return Significance().on(known.sample(plan)) if is_score else judge
 
 
 def _with_submodels(known: _Known, learned: Learned, plan: _Plan, judge: Judge, watch: Watch) -> Learned:

@@ -21,7 +21,7 @@ from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import signed_sets
 from xordal.search.candidates import Candidate, addition, candidate
 from xordal.search.constraints import FREE, Rules
-from xordal.search.filling import accepted, admitted, filled
+from xordal.search.filled import accepted, admitted, fill_ins, filled
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.scans import Scans
 from xordal.search.schedule import Position, Schedule
@@ -251,7 +251,8 @@ def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, li
     """Return how many candidates of one pass need fill-in, and those of them that are accepted."""
     sets = list(variable_sets(graph, i, problem.max_variables))
     able = [s for s, may in zip(sets, admitted(problem, graph, sets), strict=True) if may]
-    found = filled(problem, graph, Ways(graph), able)
+    ways = Ways(graph)
+    found = filled(problem, graph, [(s, fill_ins(problem, graph, ways, s)) for s in able])
     return sum(map(len, found)), [judged for judged in accepted(problem, found) if judged is not None]
 
 

@@ -47,13 +47,16 @@ def learned_by(
     """Learn with a backend of our choice; users have none, the size of the problem chooses."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learning, "oracle_for", partial(oracle_for, backend=backend))
-        return learn(table, max_links=k, criterion=criterion, prune=True, limits=Limits(threads=threads))
+        limits = Limits(threads=threads)
+        return learn(
+            table, max_links=k, criterion=criterion, fill_in=True, prune=True, local_search=False, limits=limits
+        )
 
 
 @settings(max_examples=100)
 @given(weighted_tables(), st.integers(1, 4), criteria)
 def test_same_trace_from_every_backend(table: CategoricalTable, k: int, criterion: Criterion) -> None:
-    plain = plain_search(table, Schedule("printed", k), criterion, prune=True)
+    plain = plain_search(table, Schedule("printed", k), criterion, fill_in=True, prune=True)
     numpy = learned_by("numpy", table, k, criterion)
     assert numpy.trace == plain.trace
     for threads in (1, 2):

@@ -16,8 +16,9 @@ from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked
 from xordal.graph.fill_in import completions, region, touched
 from xordal.graph.separators import Ways
+from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.pi.zoo import ring
-from xordal.types import Learned, VarSet, members, varset
+from xordal.types import Learned, Link, VarSet, members, varset
 
 
 def separates(graph: ChordalGraph, separator: int, x: int, y: int) -> bool:
@@ -66,6 +67,56 @@ def test_completions_are_chordal_step_by_step(graph: ChordalGraph, variables: Va
         assert bool(done.fill_in) == (not is_legal)
         assert [(x, y) for x, y, _ in done.own if (x, y) in missing] == [(x, y) for x, y, _ in done.own]
     assert len({done.fill_in for done in found}) == len(found)
+
+
+def by_the_letter(graph: ChordalGraph, variables: VarSet) -> list[set[Link]]:
+    """Return the links that each completion adds: the rule as it is documented, on whole graphs."""
+
+    def add_alone(now: ChordalGraph, left: list[Link]) -> ChordalGraph:
+        while able := [link for link in left if link not in now.links and now.may_add(link)]:
+            now = now.add(able[:1])
+        return now
+
+    def fill_ins(now: ChordalGraph, x: int, y: int) -> list[ChordalGraph]:
+        way = Ways(now).minimal(x, y)
+        found = []
+        for place in range(len(way)):
+            new = {(x, v) for s in way[: place + 1] for v in members(s)}
+            found.append(new | {(y, v) for s in way[place:] for v in members(s)})
+        for s in way:
+            if s.bit_count() == 1:
+                hub = members(s)[0]
+                found.append({(hub, v) for other in way for v in (*members(other), x, y)})
+        sorted_links = [{(min(a, b), max(a, b)) for a, b in (*some, (x, y)) if a != b} for some in found]
+        graphs = [now.add(some - set(now.links)) for some in sorted_links]
+        return list(dict.fromkeys(graphs))
+
+    def cost(before: ChordalGraph, after: ChordalGraph) -> tuple[int, int]:
+        parameters = [free_parameters(signed_sets(g), LEVELS) for g in (before, after)]
+        return parameters[1] - parameters[0], len(after.links) - len(before.links)
+
+    def finish(now: ChordalGraph, wanted: list[Link]) -> ChordalGraph:
+        now = add_alone(now, wanted)
+        left = [link for link in wanted if link not in now.links]
+        if not left:
+            return now
+        every = fill_ins(now, *left[0])
+        costs = [cost(now, after) for after in every]
+        return finish(every[costs.index(min(costs))], wanted)
+
+    missing = list(graph.missing_links(variables))
+    within = [(u, v) for u, v in missing if graph.components[u] >> v & 1]
+    start = add_alone(graph, within)
+    stuck = [link for link in within if link not in start.links]
+    begun = fill_ins(start, *stuck[0]) if stuck else [start]
+    return [set(finish(finish(now, within), missing).links) - set(graph.links) for now in begun]
+
+
+@settings(max_examples=400)
+@given(chordal_graphs(min_vertices=10, max_vertices=10), sets)
+def test_completions_follow_the_rule_by_the_letter(graph: ChordalGraph, variables: VarSet) -> None:
+    found = completions(graph, Ways(graph), variables, LEVELS)
+    assert [{(x, y) for x, y, _ in done.steps} for done in found] == by_the_letter(graph, variables)
 
 
 @settings(max_examples=300)

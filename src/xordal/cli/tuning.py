@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from xordal.cli import output, reading, stopping
+from xordal.errors import XordalError
 
 if TYPE_CHECKING:
     from xordal.data.read import Reading
@@ -70,7 +71,11 @@ def valid_table(file: str, how: Reading, table: CategoricalTable) -> Categorical
     as_they_are = replace(
         how, columns=table.names, exclude=(), bins=None, merge_rare=0, categorical=table.names
     )
-    return read(file, as_they_are, lambda suspects: ())
+    try:
+        return read(file, as_they_are, lambda suspects: ())
+    except XordalError as wrong:
+        name = reading.label_of(file)
+        raise wrong if name in str(wrong) else type(wrong)(f"{name}: {wrong}") from None
 
 
 def run(

@@ -79,9 +79,11 @@ def network_lines(learned: Learned) -> list[str]:
 
 def weakness(learned: Learned) -> str | None:
     """Return a warning where chance may well explain some of the steps, and what to do about it."""
-    if learned.n_rows is None or _alpha(learned) is not None:
+    if learned.n_rows is None or _alpha(learned) is not None or "tuned" in learned.settings:
         return None
-    weak = weak_entries((entry for entry in learned.trace if entry.log_p_value is None), learned.n_rows)
+    # A move of a local search is made for what comes after it, not for what it gains.
+    own = (entry for entry in learned.trace if entry.log_p_value is None and not entry.sequence)
+    weak = weak_entries(own, learned.n_rows)
     if not weak:
         return None
     steps = f"{len(weak)} of {counted(len(learned.trace), 'step')} {'gains' if len(weak) == 1 else 'gain'}"
@@ -163,7 +165,7 @@ def group_rule_text(learned: Learned, submodel: Submodel, rule: Rule) -> str:
 
 def _missed(learned: Learned) -> list[str]:
     single = single_link_part(learned.trace)
-    missed = len(learned.links) - len(single)
+    missed = len(set(learned.links) - set(single))
     if not missed:
         return []
     found = links_text(learned.variables, single[:_MOST_LINKS]) if single else "nothing"

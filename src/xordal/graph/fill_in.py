@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
+from operator import or_
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, separator_of
@@ -79,6 +80,10 @@ def completions(
     ((1, 3),) [(1, 3, (2,)), (0, 3, (1,))]
     ((0, 2),) [(0, 2, (1,)), (0, 3, (2,))]
     """
+    if variables.bit_count() == 2:
+        x, y = members(variables)
+        if graph.components[x] >> y & 1 and not graph.neighbours[x] >> y & 1:
+            return _of_a_pair(graph, ways, x, y)
     inside = members(region(graph, ways, variables))
     here = {v: place for place, v in enumerate(inside)}
     between = graph.induced(inside)
@@ -93,6 +98,70 @@ def completions(
         growing.complete(apart, levels)
         done.append(_completion(growing.steps, inside, apart))
     return done
+
+
+def own_steps(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Addition]:
+    """Return the steps that link two variables of one component themselves, one for each fill-in.
+
+    None where nothing has to be filled in. They tell what the link would gain before anything else is worked
+    out; :func:`completions` has the same ones at the end of its steps.
+    """
+    separators = ways.minimal(x, y)
+    if len(separators) == 1:
+        return []
+    masks = graph.neighbours
+    near_x, near_y = list(accumulate(separators, or_)), list(accumulate(separators[::-1], or_))[::-1]
+    common = [(masks[x] | at_x) & (masks[y] | at_y) for at_x, at_y in zip(near_x, near_y, strict=True)]
+    common += [masks[x] & masks[y] | hub for hub in separators if hub.bit_count() == 1]
+    return [Addition(x, y, VarSet(s)) for s in dict.fromkeys(common)]
+
+
+def _of_a_pair(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Completion]:
+    """Return how two variables of one component are linked: the rule where it is asked most often.
+
+    All that is filled in comes to x and y, or to a hub. So what a step is conditioned on is read off the
+    neighbours: those that one end has by then and the other had all along.
+    """
+    separators = ways.minimal(x, y)
+    if len(separators) == 1:  # all of it is linked to both
+        return [Completion((Addition(x, y, separators[0]),), ())]
+    masks = graph.neighbours
+    done: dict[frozenset[Link], tuple[Addition, ...]] = {}
+    for place in range(len(separators)):
+        at_x = _spread(masks, x, separators[: place + 1])
+        at_y = _spread(masks, y, separators[place:][::-1])
+        last = Addition(x, y, VarSet(_around(masks, x, at_x) & _around(masks, y, at_y)))
+        done.setdefault(_links([*at_x, *at_y]), (*at_x, *at_y, last))
+    for place, separator in enumerate(separators):
+        if separator.bit_count() == 1:
+            hub = separator.bit_length() - 1
+            to_x = [*separators[:place][::-1], VarSet(1 << x)]
+            steps = _spread(masks, hub, [*to_x, *separators[place + 1 :], VarSet(1 << y)])
+            common = (masks[x] | separator) & (masks[y] | separator)
+            done.setdefault(_links(steps), (*steps, Addition(x, y, VarSet(common))))
+    return [Completion(steps, tuple(sorted((u, v) for u, v, _ in steps[:-1]))) for steps in done.values()]
+
+
+def _spread(masks: Sequence[int], v: int, way: Iterable[VarSet]) -> list[Addition]:
+    """Return the steps that link a vertex to all that lies on a way that begins next to it."""
+    near, steps = masks[v], []
+    for separator in way:
+        for u in members(separator & ~near):
+            steps.append(Addition(min(u, v), max(u, v), VarSet(near & masks[u])))
+            near |= 1 << u
+    return steps
+
+
+def _around(masks: Sequence[int], v: int, steps: Iterable[Addition]) -> int:
+    """Return the neighbours of a vertex after steps that all begin or end there."""
+    near = masks[v]
+    for step in steps:
+        near |= 1 << step.x | 1 << step.y
+    return near & ~(1 << v)
+
+
+def _links(steps: Iterable[Addition]) -> frozenset[Link]:
+    return frozenset((u, v) for u, v, _ in steps)
 
 
 def _completion(steps: list[Addition], inside: tuple[int, ...], apart: list[Link]) -> Completion:
@@ -138,7 +207,10 @@ class _Growing:
         separators = Ways(graph).minimal(x, y)
         done = [self._met(x, y, separators, place) for place in range(len(separators))]
         done += [self._hub(x, y, separators, place) for place, s in enumerate(separators) if s.bit_count() == 1]
-        return list({tuple(one.masks): one for one in reversed(done)}.values())[::-1]
+        first: dict[tuple[int, ...], _Growing] = {}
+        for one in done:
+            first.setdefault(tuple(one.masks), one)
+        return list(first.values())
 
     def _met(self, x: int, y: int, separators: list[VarSet], place: int) -> _Growing:
         """Return the graph in which x and y have met behind a separator."""

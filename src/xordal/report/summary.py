@@ -142,7 +142,7 @@ def _single(learned: Learned) -> SingleLink:
     missed = [link for link in learned.links if link not in links]
     return SingleLink(
         tuple(kept),
-        tuple(link_text(learned.names(link)) for link in links),
+        tuple(link_text(learned.names(link)) for link in kept),
         tuple(link_text(learned.names(link)) for link in missed),
     )
 

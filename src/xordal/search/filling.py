@@ -1,166 +1,59 @@
-"""Candidates with fill-in: sets whose own links would break chordality.
+"""The candidates with fill-in of one number of links, in a graph that grows.
 
-A variable set W with i missing links is *admitted* when its variables themselves speak for it: each two of them
-that are not linked share more given the rest of W than by themselves, by what W on its own would have to gain
-to be accepted; a pair must share that much. It is a question of what only the whole of W shows, and does not
-depend on the graph around it, so each set is asked once. An admitted set that cannot be completed alone is a
-candidate with each fill-in that the rule offers (:mod:`xordal.graph.fill_in`), provided that its own links are
-accepted where they come in; what is scored, charged and accepted then is the whole, filled-in links included.
-
-Admitted sets are found where plain candidates are: in the scans of all sets of one size
-(:class:`search.pieces.Scanned`) and as extensions of what links hold together (:class:`search.pieces.Pieces`).
+What they are says :mod:`search.filled`. Sets that may be admitted are found where plain candidates are, in the
+scans of all sets of one size and as extensions of what links hold together (:mod:`search.pieces`), and each is
+asked once. Of an admitted set is remembered where its completion takes place; it is looked at again when the
+graph changes there. Work is put off: what its own link may gain bounds a pair, what the steps of its fill-ins
+gain bounds a set, and only what could then be the best is judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from math import comb, inf
 
 import numpy as np
 
-from xordal.graph.chain import additions
+from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.fill_in import completions, region, touched
+from xordal.graph.fill_in import Completion, own_steps, region, touched
 from xordal.graph.separators import Ways
-from xordal.graph.signed_sets import change, free_parameters
-from xordal.search.candidates import Candidate, within
-from xordal.search.gain import gains
+from xordal.search.filled import accepted, admitted, ends_of, fill_ins, filled
 from xordal.search.pieces import Apart, Extended, has_ways
-from xordal.search.problem import Judged, Problem, evidence
+from xordal.search.problem import Judged, Problem
 from xordal.search.sweep import OnBlock
-from xordal.statistics.criterion import Evidence, Shape, Verdict, shape_of
-from xordal.types import Link, LinkSet, SignedSets, VarSet, members, varset
+from xordal.statistics.criterion import Shape
+from xordal.types import VarSet, members
 
 _BLOCK = 1000  # sets looked at between two words of progress
 _FIRST_BLOCK = 16  # candidates judged in one go
-
-
-_Able = tuple[Evidence, Verdict, Verdict]
-"""A candidate with fill-in and the verdicts on its own links and on all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What speaks for a candidate with fill-in: its own links where they come in, and all links."""
-
-    own: Evidence
-    whole: Evidence
-
-
-def filled(
-    problem: Problem, graph: ChordalGraph, ways: Ways, sets: Sequence[VarSet]
-) -> list[tuple[Filled, ...]]:
-    """Return the candidates that complete each set with fill-in; none if it needs none, or may not be."""
-    found = [[*_candidates(problem, graph, ways, variables)] for variables in sets]
-    own = evidence(problem, [one for some in found for one, _ in some])
-    whole = evidence(problem, [one for some in found for _, one in some])
-    pairs = map(Filled, own, whole)
-    return [tuple(next(pairs) for _ in some) for some in found]
-
-
-def _candidates(
-    problem: Problem, graph: ChordalGraph, ways: Ways, variables: VarSet
-) -> Iterator[tuple[Candidate, Candidate]]:
-    rules = problem.rules
-    if not rules.may_complete(variables):
-        return
-    missing = graph.missing_links(variables)
-    for done in completions(graph, ways, variables, problem.n_levels):
-        links = tuple(sorted((step.x, step.y) for step in done.steps))
-        whole = Candidate(_ends(links), links, change(done.steps), done.fill_in, done.steps)
-        if done.fill_in and rules.may_add(links) and rules.may_change(whole.change):
-            yield Candidate(variables, missing, change(done.own), steps=done.own), whole
-
-
-def _ends(links: LinkSet) -> VarSet:
-    return varset(v for link in links for v in link)
-
-
-def accepted(problem: Problem, sets: Sequence[tuple[Filled, ...]]) -> list[Judged | None]:
-    """Return for each set the verdict on its best fill-in, None where none is accepted: own links, then all.
-
-    A candidate ranks by what its own links say, or by the whole where that says less: however much is filled
-    in, what calls for it are its own links. Of fill-ins that tie, the one that is best as a whole is taken.
-    """
-    judged, every = problem.judge.judge, [one for some in sets for one in some]
-    own = judged([one.own for one in every])
-    able = [place for place, verdict in enumerate(own) if verdict.is_accepted]
-    whole = dict(zip(able, judged([every[place].whole for place in able]), strict=True))
-    best: list[Judged | None] = []
-    at = 0
-    for some in sets:
-        places = [place for place in range(at, at + len(some)) if place in whole and whole[place].is_accepted]
-        best.append(_best(problem, [(every[place].whole, own[place], whole[place]) for place in places]))
-        at += len(some)
-    return best
-
-
-def _best(problem: Problem, able: list[_Able]) -> Judged | None:
-    """Return the best of some fill-ins of one set."""
-    able = _tied(problem, able, [min(own.rank, whole.rank) for _, own, whole in able])
-    able = _tied(problem, able, [whole.rank for _, _, whole in able])
-    if not able:
-        return None
-    found, own, whole = min(able, key=lambda one: one[0].links)
-    return Judged(found, whole._replace(rank=min(own.rank, whole.rank)))
-
-
-def _tied(problem: Problem, able: list[_Able], ranks: list[float]) -> list[_Able]:
-    """Return those whose ranks tie with the highest."""
-    if not able:
-        return []
-    at_least = max(ranks) - problem.judge.tolerance(max(ranks))
-    return [one for one, rank in zip(able, ranks, strict=True) if rank >= at_least]
-
-
-def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> list[bool]:
-    """Return which sets their own variables speak for."""
-    missing = [graph.missing_links(variables) for variables in sets]
-    pairs = [
-        _beyond_the_pair(variables, link)
-        for variables, links in zip(sets, missing, strict=True)
-        for link in links
-    ]
-    shared = iter(gains(pairs, problem.oracle))
-    own = np.array([min(next(shared) for _ in links) for links in missing])
-    shapes = [_shape(within(graph, variables), problem.n_levels) for variables in sets]
-    passes = np.zeros(len(sets), dtype=np.bool_)
-    for shape in set(shapes):
-        here = np.flatnonzero([other == shape for other in shapes])
-        passes[here] = problem.judge.ceiling(shape, own[here]) > -inf
-    return passes.tolist()
-
-
-def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
-    """Return the change whose gain is what two variables share given the rest of a set, less what they share.
-
-    For a pair by itself it is what they share.
-    """
-    x, y = VarSet(1 << link[0]), VarSet(1 << link[1])
-    pair = VarSet(x | y)
-    terms: SignedSets = {variables: 1, VarSet(variables & ~x): -1, VarSet(variables & ~y): -1}
-    if rest := VarSet(variables & ~pair):
-        terms |= {rest: 1, pair: -1, x: 1, y: 1}  # no two of these seven are the same set
-    return terms
-
-
-def _shape(alone: Candidate, n_levels: tuple[int, ...]) -> Shape:
-    return Shape(alone.variables.bit_count(), len(alone.links), 0, free_parameters(alone.change, n_levels))
+_ROUNDING = 1e-9  # nats: far more than sums of gains are off
 
 
 @dataclass(slots=True)
 class _Looked:
-    """What was found of an admitted set.
+    """What is known of an admitted set; each step of work is done only when it could be the best.
 
-    ``region`` is where its completion takes place, ``upper`` the highest rank it can have, ``accepted`` its
-    best fill-in once that is judged.
+    Attributes
+    ----------
+    region
+        Where its completion takes place.
+    n_components
+        How many components it lies in.
+    upper
+        The highest rank it can have; -inf if it cannot be accepted.
+    fill_ins
+        Those that may be accepted, once they are weighed.
+    is_judged, accepted
+        Whether the best of them was judged, and the verdict where it is accepted.
     """
 
     region: VarSet
     n_components: int
-    fill_ins: tuple[Filled, ...]
     upper: float
+    fill_ins: list[Completion] | None = None
     is_judged: bool = False
     accepted: Judged | None = None
 
@@ -187,6 +80,7 @@ class Fillings:
         self._asked: set[VarSet] = set()
         self._looked: dict[VarSet, _Looked | None] = {}  # of each admitted set; None: to be looked at
         self._graph: ChordalGraph | None = None
+        self._ways: Ways | None = None
 
     def accepted(self, graph: ChordalGraph, best: float, on_block: OnBlock) -> list[Judged]:
         """Return the accepted candidates that tie with the best of all; ``best`` is the highest rank of others.
@@ -198,20 +92,56 @@ class Fillings:
             self._note_changes(graph)
             self._look(graph, on_block)
             self._graph = graph
-        every = [looked for looked in self._looked.values() if looked and looked.upper > -inf]
-        best = max([best, *(one.accepted.verdict.rank for one in every if one.accepted)])
-        waiting = sorted((one for one in every if not one.is_judged), key=lambda one: -one.upper)
-        n_next, at = _FIRST_BLOCK, 0
-        while at < len(waiting) and waiting[at].upper >= self._tie(best):
-            block = waiting[at : at + n_next]
-            found = accepted(self._problem, [one.fill_ins for one in block])
-            for one, judged in zip(block, found, strict=True):
-                one.is_judged, one.accepted = True, judged
-                best = max(best, judged.verdict.rank) if judged else best
-            at, n_next = at + n_next, min(4 * n_next, _BLOCK)
+        every = [(s, looked) for s, looked in self._looked.items() if looked and looked.upper > -inf]
+        best = max([best, *(looked.accepted.verdict.rank for _, looked in every if looked.accepted)])
+        waiting = [(-one.upper, s) for s, one in every if not one.is_judged]
+        heapify(waiting)
+        n_next = _FIRST_BLOCK
+        while waiting and -waiting[0][0] >= (tie := self._tie(best)):
+            able = (heappop(waiting)[1] for _ in range(n_next) if waiting and -waiting[0][0] >= tie)
+            for s in self._work_on(list(able), graph):
+                heappush(waiting, (-self._known(s).upper, s))
+            best = max([best, *(one.accepted.verdict.rank for _, one in every if one.accepted)])
+            n_next = min(2 * n_next, _BLOCK)
             on_block(0)
         tie = self._tie(best)
-        return [one.accepted for one in every if one.accepted and one.accepted.verdict.rank >= tie]
+        return [one.accepted for _, one in every if one.accepted and one.accepted.verdict.rank >= tie]
+
+    def _work_on(self, sets: list[VarSet], graph: ChordalGraph) -> list[VarSet]:
+        """Weigh the fill-ins of some sets, or judge them where they are weighed; return those to wait again."""
+        weighed = [s for s in sets if self._known(s).fill_ins is not None]
+        self._judge(weighed, graph)
+        new = [s for s in sets if self._known(s).fill_ins is None]
+        self._weigh(new, graph)
+        return [s for s in new if self._known(s).upper > -inf]
+
+    def _judge(self, sets: list[VarSet], graph: ChordalGraph) -> None:
+        found = filled(self._problem, graph, [(s, self._known(s).fill_ins or ()) for s in sets])
+        self.candidates_scored += sum(map(len, found))
+        for s, judged in zip(sets, accepted(self._problem, found), strict=True):
+            known = self._known(s)
+            known.is_judged, known.accepted = True, judged
+
+    def _weigh(self, sets: list[VarSet], graph: ChordalGraph) -> None:
+        """Find out which fill-ins of some sets may be accepted, from what their steps gain."""
+        offered = [fill_ins(self._problem, graph, self._ways_in(graph), s) for s in sets]
+        self._problem.weigh(step for some in offered for done in some for step in done.steps)
+        for s, some in zip(sets, offered, strict=True):
+            uppers = [self._upper(s, done) for done in some]
+            known = self._known(s)
+            known.fill_ins = [done for done, upper in zip(some, uppers, strict=True) if upper > -inf]
+            known.upper = max(uppers, default=-inf)
+
+    def _ways_in(self, graph: ChordalGraph) -> Ways:
+        """Return the ways of the present graph, worked out once when they are needed."""
+        if self._ways is None:
+            self._ways = Ways(graph)
+        return self._ways
+
+    def _known(self, variables: VarSet) -> _Looked:
+        looked = self._looked[variables]
+        assert looked is not None, "all admitted sets have been looked at"
+        return looked
 
     def _tie(self, best: float) -> float:
         return best if best == -inf else best - self._problem.judge.tolerance(best)
@@ -248,24 +178,50 @@ class Fillings:
                 self._looked[variables] = None
 
     def _look(self, graph: ChordalGraph, on_block: OnBlock) -> None:
-        """Complete and judge the admitted sets of which that is not known."""
-        new = [s for s, looked in self._looked.items() if looked is None]
-        if not new:
-            return
-        ways = Ways(graph)
-        for block in _blocks(new):
-            for variables, found in zip(block, filled(self._problem, graph, ways, block), strict=True):
-                self.candidates_scored += len(found)
-                able = tuple(one for one in found if self._upper(one) > -inf)
-                upper = max(map(self._upper, able), default=-inf)
-                around = region(graph, ways, variables)
-                self._looked[variables] = _Looked(around, _n_components(graph, variables), able, upper)
+        """Look where the admitted sets lie of which that is not known, and what their own links may gain."""
+        self._ways = None
+        for block in _blocks(s for s, looked in self._looked.items() if looked is None):
+            ways = self._ways_in(graph)
+            pairs = {
+                s: own_steps(graph, ways, *members(s)) if _n_components(graph, s) == 1 else []
+                for s in block
+                if s.bit_count() == 2
+            }
+            self._problem.weigh(step for steps in pairs.values() for step in steps)
+            for s in block:
+                around, n_components = region(graph, ways, s), _n_components(graph, s)
+                self._looked[s] = _Looked(around, n_components, self._highest(s, pairs.get(s)))
             on_block(0)
 
-    def _upper(self, found: Filled) -> float:
-        """Return the highest rank that a candidate can have; -inf if it cannot be accepted."""
-        ceiling = self._problem.judge.ceiling
-        return min(float(ceiling(shape_of(e), np.array([e.gain]))[0]) for e in (found.own, found.whole))
+    def _highest(self, variables: VarSet, steps: list[Addition] | None) -> float:
+        """Return the highest rank that a set can have; ``steps`` are those of a pair's own link."""
+        if not self._problem.rules.may_complete(variables):
+            return -inf
+        if steps is None:
+            return inf
+        return max((self._ceiling((step,), variables) for step in steps), default=-inf)
+
+    def _upper(self, variables: VarSet, done: Completion) -> float:
+        """Return the highest rank that a fill-in can have; -inf if it cannot be accepted."""
+        ends = ends_of(done.steps)
+        own = self._ceiling(done.own, variables)
+        return own if own == -inf else min(own, self._ceiling(done.steps, ends))
+
+    def _ceiling(self, steps: tuple[Addition, ...], inside: VarSet) -> float:
+        """Return the highest rank that weighed steps can have."""
+        gain, dof = self._problem.total(steps)
+        shape = _shape_of(steps, inside, dof)
+        if gain < self._problem.least_gain(shape) - _ROUNDING:
+            return -inf
+        return float(self._problem.judge.ceiling(shape, np.array([gain + _ROUNDING]))[0])
+
+
+def _shape_of(steps: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:
+    """Return the shape of a candidate from its steps."""
+    around = 0
+    for step in steps:
+        around |= step.separator
+    return Shape(inside.bit_count(), len(steps), (around & ~inside).bit_count(), dof)
 
 
 def _kinds(i: int, largest: int) -> Iterator[tuple[int, tuple[int, int]]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle, Scanner
-from xordal.graph.signed_sets import free_parameters
+from xordal.graph.chain import Addition
+from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidates import Candidate
 from xordal.search.constraints import FREE, Rules
 from xordal.search.gain import gains
@@ -48,12 +49,27 @@ class Problem:
     rules: Rules = FREE
     fill_in: bool = False
     _bars: dict[Shape, float] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _steps: dict[Addition, tuple[float, int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def least_gain(self, shape: Shape) -> float:
         """Return the gain up to which no candidate of a shape is accepted, worked out once for each shape."""
         if shape not in self._bars:
             self._bars[shape] = least_gain(self.judge, shape)
         return self._bars[shape]
+
+    def weigh(self, steps: Iterable[Addition]) -> None:
+        """Work out what single additions gain, and their degrees of freedom, of those that are not known."""
+        new = [step for step in dict.fromkeys(steps) if step not in self._steps]
+        changes = [change([step]) for step in new]
+        for step, terms, gain in zip(new, changes, gains(changes, self.oracle), strict=True):
+            self._steps[step] = gain, free_parameters(terms, self.n_levels)
+
+    def total(self, steps: Iterable[Addition]) -> tuple[float, int]:
+        """Return what weighed additions gain together, up to rounding, and their degrees of freedom."""
+        known = [self._steps[step] for step in steps]
+        return sum(gain for gain, _ in known), sum(dof for _, dof in known)
 
     @property
     def scanner(self) -> Scanner:

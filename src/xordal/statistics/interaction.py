@@ -103,11 +103,16 @@ def _product_of_margins(tables: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _independent(table: NDArray[np.float64], n_draws: int, seed: int) -> NDArray[np.float64]:
-    """Return tables of as many rows drawn from independent variables with the same margins."""
-    expected = _product_of_margins(table[None])[0]
-    shares = (expected / expected.sum()).ravel()
-    draws = np.random.default_rng(seed).multinomial(round(float(table.sum())), shares, size=n_draws)
-    return draws.reshape(n_draws, *table.shape).astype(np.float64)
+    """Return tables of independent variables with exactly the same margins: each column shuffled by itself."""
+    generator = np.random.default_rng(seed)
+    axes = range(table.ndim)
+    margins = [table.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
+    columns = [np.repeat(np.arange(len(margin)), np.rint(margin).astype(np.int64)) for margin in margins]
+    draws = np.empty((n_draws, table.size))
+    for draw in draws:
+        shuffled = (columns[0], *(generator.permutation(column) for column in columns[1:]))
+        draw[:] = np.bincount(np.ravel_multi_index(shuffled, table.shape), minlength=table.size)
+    return draws.reshape(n_draws, *table.shape)
 
 
 def _moments(values: NDArray[np.float64]) -> tuple[float, float]:

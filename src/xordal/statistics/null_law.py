@@ -91,11 +91,11 @@ class NullLaw:
         self._counts: dict[VarSet, CellCounts] = {}
         self._ordered: dict[VarSet, list[int]] = {}
         self._steps: dict[Addition, Moments] = {}
-        self._moments: dict[tuple[LinkSet, frozenset[VarSet]], Moments] = {}
+        self._moments: dict[tuple[LinkSet, frozenset[VarSet], tuple[Addition, ...]], Moments] = {}
 
     def moments(self, batch: Sequence[Evidence]) -> list[Moments]:
         """Return mean and variance of each candidate's G2, were all its gain chance."""
-        keys = [(found.links, frozenset(found.change)) for found in batch]
+        keys = [(found.links, frozenset(found.change), found.steps) for found in batch]
         new = {key: found for key, found in zip(keys, batch, strict=True) if key not in self._moments}
         if not new:
             return [self._moments[key] for key in keys]

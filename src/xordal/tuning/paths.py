@@ -50,6 +50,11 @@ class Clock:
         """Whether another setting can be tried."""
         return monotonic() < self._end - self._kept
 
+    @property
+    def may_run_out(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._end < inf
+
     def for_a_trial(self) -> Limits:
         """Return the limits of one search of many."""
         threads = self._limits.threads
@@ -133,7 +138,8 @@ class Tuning:
 
     def run(self, workers: int) -> None:
         """Try all settings, or as many as there is time for."""
-        for path in reversed(self._paths):  # the longest searches first, so that none is waited for at the end
+        # The longest first, so that none is waited for at the end; the shortest where time may run out.
+        for path in self._paths if self._clock.may_run_out else reversed(self._paths):
             self._prepare(path)
         with processes(workers) as pool:
             while self._waiting or self._running:

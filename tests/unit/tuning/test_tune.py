@@ -52,7 +52,7 @@ def test_it_is_what_learning_scoring_and_choosing_by_hand_gives() -> None:
     by_hand = {}
     for k in (1, 3):
         for penalty in (1.0, 0.5):
-            learned = learn(BOX, max_links=k, criterion=BIC(penalty))
+            learned = learn(BOX, max_links=k, criterion=BIC(penalty), local_search=False)
             for smoothing in (0.5, Backoff(5)):
                 network = fit_network(BOX, learned, smoothing=smoothing)
                 by_hand[k, penalty, smoothing] = network.score_rows(MORE).log_prob
@@ -63,7 +63,7 @@ def test_it_is_what_learning_scoring_and_choosing_by_hand_gives() -> None:
         assert found.standard_error == pytest.approx(logs.std() / len(logs) ** 0.5, rel=1e-6)
     assert tuned.best.log_likelihood == max(found.log_likelihood for found in tuned.trials)
     assert tuned.best.max_links == 3
-    again = learn(BOX, max_links=3, criterion=BIC(tuned.best.penalty))
+    again = learn(BOX, max_links=3, criterion=BIC(tuned.best.penalty), local_search=False)
     assert tuned.learned.links == again.links and tuned.learned.submodels == again.submodels
     assert tuned.network.smoothing == tuned.best.smoothing
     assert (tuned.n_held_out, tuned.n_folds, tuned.seed, tuned.is_complete) == (300, None, None, True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tests.strategies import tables
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.counting.finalize import entropies_of_sorted, entropy
+from xordal.counting.finalize import entropies_of_sorted, entropies_of_tables, entropy
 from xordal.counting.oracle import CachedOracle, EntropyOracle, TableOracle
 from xordal.counting.plain import CountingOracle
 from xordal.data.table import CategoricalTable
@@ -183,6 +183,15 @@ def test_entropies_of_many_tables_are_those_of_each_to_the_bit(tables: list[list
     assert entropies_of_sorted(counts).tolist() == [entropy(row) for row in counts]
 
 
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 100]))
+def test_tables_with_empty_cells_have_the_entropy_of_each_to_the_bit(
+    n_cells: int, seed: int, most: int
+) -> None:
+    tables = np.random.default_rng(seed).integers(0, most + 1, size=(20, n_cells))
+    tables[:, 0] += 1
+    assert entropies_of_tables(tables).tolist() == [entropy(table) for table in tables]
+
+
 def test_a_cached_oracle_asks_once() -> None:
     asked: list[VarSet] = []
 
@@ -196,6 +205,18 @@ def test_a_cached_oracle_asks_once() -> None:
     assert oracle.entropies([a, b, a]).tolist() == [1.0, 2.0, 1.0]
     assert oracle.entropies([b, c]).tolist() == [2.0, 3.0]
     assert asked == [a, b, c]
+
+
+@given(table=tables(), data=st.data())
+def test_what_was_asked_before_changes_no_answer(table: CategoricalTable, data: st.DataObject) -> None:
+    """Sets of a size may be counted together, and tables kept; counts and entropies stay the same."""
+    oracle, sets = numpy_backend(table), every_set(table)
+    for variables in data.draw(st.lists(st.sampled_from(sets), max_size=10)):
+        (fresh,) = numpy_backend(table).counts([variables])
+        assert oracle.entropies([variables]).tolist() == [entropy(fresh.counts)]
+        (found,) = oracle.counts([variables])
+        assert found.cells.tolist() == fresh.cells.tolist()
+        assert found.counts.tolist() == fresh.counts.tolist()
 
 
 @settings(max_examples=40)

@@ -7,18 +7,20 @@ of its own, and one ``bincount`` serves them all. A table with few distinct rows
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.finalize import entropies_of_sorted, entropy
+from xordal.counting.finalize import entropies_of_tables, entropy
 from xordal.counting.oracle import CellCounts
 from xordal.data.table import CategoricalTable
 from xordal.types import VarSet, members
 
 _LARGEST_CODE = 2**62
 _SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows
+_SMALL_TABLES = 1 << 14  # cells of the tables that are kept, in all
 _TOGETHER = 1 << 18  # rows, or cells, of sets that are counted together: what caches hold
 
 
@@ -34,6 +36,8 @@ class NumpyCounter:
         self._codes = table.codes.astype(np.int64)
         self._n_levels = table.n_levels
         self._weights = table.weights
+        self._kept: dict[tuple[int, ...], NDArray[np.int64]] = {}  # full tables that were counted already
+        self._n_kept = 0
         self._collapse()
 
     def _collapse(self) -> None:
@@ -44,6 +48,11 @@ class NumpyCounter:
             if 2 * len(distinct.counts) <= n_rows:
                 self._codes, self._weights = np.ascontiguousarray(distinct.cells.T), distinct.counts
 
+    @property
+    def n_distinct(self) -> int:
+        """Number of rows that are counted: the distinct ones, where these are few."""
+        return int(self._codes.shape[1])
+
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
         found = np.empty(len(sets))
@@ -52,7 +61,12 @@ class NumpyCounter:
             if shape is None:
                 found[places] = [entropy(self._count(chosen[place]).counts) for place in places]
             else:
-                found[places] = _entropies(self._tables([chosen[place] for place in places], shape))
+                together = [chosen[place] for place in places]
+                tables = self._tables(together, shape)
+                found[places] = entropies_of_tables(tables)
+                if tables.size <= _SMALL_TABLES - self._n_kept:
+                    self._n_kept += tables.size
+                    self._kept.update(zip(together, tables, strict=True))
         return found
 
     def _batches(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[list[int], tuple[int, ...] | None]]:
@@ -89,6 +103,9 @@ class NumpyCounter:
     def _count(self, variables: tuple[int, ...]) -> CellCounts:
         shape = tuple(self._n_levels[v] for v in variables)
         n_cells = prod(shape)
+        if (kept := self._kept.get(variables)) is not None and n_cells <= _SMALL:
+            occupied = np.flatnonzero(kept)
+            return CellCounts(_cells_of(shape)[occupied], kept[occupied])
         n_rows = self._codes.shape[1]
         if n_cells > _LARGEST_CODE:
             cells, place = np.unique(self._codes[list(variables)].T, axis=0, return_inverse=True)
@@ -98,6 +115,8 @@ class NumpyCounter:
             table = self._bincount(codes, n_cells)
             occupied = np.flatnonzero(table)
             counts = table[occupied]
+            if n_cells <= _SMALL:
+                return CellCounts(_cells_of(shape)[occupied], counts)
         else:
             occupied, place = np.unique(codes, return_inverse=True)
             counts = self._bincount(place, len(occupied))
@@ -112,19 +131,20 @@ class NumpyCounter:
 
     def _cell_codes(self, variables: tuple[int, ...]) -> NDArray[np.int64]:
         """Return the number of each row's cell in the full table, the last variable running fastest."""
-        codes = np.zeros(self._codes.shape[1], dtype=np.int64)
-        for v in variables:
-            codes *= self._n_levels[v]
-            codes += self._codes[v]
+        if not variables:
+            return np.zeros(self._codes.shape[1], dtype=np.int64)
+        first, *others = variables
+        codes: NDArray[np.int64] = self._codes[first]
+        for v in others:
+            codes = codes * self._n_levels[v] + self._codes[v]
         return codes
 
 
-def _entropies(tables: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the entropy of each row of counts."""
-    found = np.empty(len(tables))
-    ordered = np.sort(tables, axis=1)
-    n_occupied = (tables > 0).sum(axis=1)
-    for occupied in set(n_occupied.tolist()):
-        alike = n_occupied == occupied
-        found[alike] = entropies_of_sorted(ordered[alike, len(ordered[0]) - occupied :])
-    return found
+@lru_cache(maxsize=256)
+def _cells_of(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the level codes of all cells of a small table, in the order of their numbers."""
+    numbers = np.arange(prod(shape))
+    cells = np.empty((len(numbers), len(shape)), dtype=np.int64)
+    for place in reversed(range(len(shape))):
+        numbers, cells[:, place] = np.divmod(numbers, shape[place])
+    return cells

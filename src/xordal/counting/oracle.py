@@ -133,20 +133,31 @@ class TableOracle(CellCounter, EntropyOracle, Scanner, Protocol):
 
 
 class CachedOracle:
-    """Remembers the entropies that an inner oracle has answered: all, or some of the last ``most``."""
+    """Remembers the entropies that an inner oracle has answered: all, or some of the last ``most``.
 
-    def __init__(self, inner: EntropyOracle, most: int | None = None) -> None:
+    ``widen`` may add to the sets that are new others that will be asked for and cost little in the same call.
+    """
+
+    def __init__(
+        self,
+        inner: EntropyOracle,
+        most: int | None = None,
+        widen: Callable[[list[VarSet]], list[VarSet]] = lambda new: new,
+    ) -> None:
         self._inner = inner
         self._most = most
+        self._widen = widen
         self._known: dict[VarSet, float] = {}
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats, asking the inner oracle once per distinct set."""
-        new = [s for s in dict.fromkeys(sets) if s not in self._known]
-        if not new:
+        try:
             return np.array([self._known[s] for s in sets], dtype=np.float64)
+        except KeyError:
+            new = [s for s in dict.fromkeys(sets) if s not in self._known]
         if self._most is not None and len(self._known) + len(new) > self._most:
             self._known.clear()
             new = list(dict.fromkeys(sets))
+        new = self._widen(new)
         self._known.update(zip(new, self._inner.entropies(new).tolist(), strict=True))
         return np.array([self._known[s] for s in sets], dtype=np.float64)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, combinations, islice
 from math import comb, fsum
 
@@ -23,6 +25,8 @@ from xordal.types import EMPTY, VarSet, varset
 
 _BATCH = 4096  # sets asked for at once
 _BLOCK = 256  # sets up to which a block takes in another first: told at least so often
+_CHEAP = 1 << 14  # rows of sets that NumPy counts in about the time a call costs
+_GOOD_PART = 8  # sets of a size for each that is asked for
 _REMEMBERED = 100_000  # entropies, about 15 MB of them
 
 
@@ -55,20 +59,36 @@ class PlainScanner:
         """Return I(v; base) in nats, shape (bases, variables); zero for the variables of a base."""
         n = len(self._n_levels)
         found = np.zeros((len(bases), n))
-        asked = [(row, v) for row, base in enumerate(bases) for v in range(n) if not base >> v & 1]
-        for start in range(0, len(asked), _BATCH):
-            block = asked[start : start + _BATCH]
-            shared = self._shared([(v,) for _, v in block], [bases[row] for row, _ in block])
-            for place, value in zip(block, shared, strict=True):
-                found[place] = max(value, 0.0)
+        rows = max(1, _BATCH // max(n, 1))
+        for start in range(0, len(bases), rows):
+            block = bases[start : start + rows]
+            found[start : start + rows] = self._with_each(block, n)
         return found
+
+    def _with_each(self, bases: Sequence[VarSet], n: int) -> list[list[float]]:
+        """Return for each base what each of n variables shares with it."""
+        singles = [VarSet(1 << v) for v in range(n)]
+        wholes = [VarSet(base | single) for base in bases for single in singles]
+        known = self._oracle.entropies([*singles, *bases, *wholes]).tolist()
+        alone, of_bases, of_wholes = known[:n], known[n : n + len(bases)], iter(known[n + len(bases) :])
+        return [
+            [  # what a variable shares with a base that holds it is not asked for
+                max(fsum((of_base, of_single, -of_whole)), 0.0) if not base & single else 0.0
+                for single, of_single, of_whole in zip(singles, alone, of_wholes, strict=False)
+            ]
+            for base, of_base in zip(bases, of_bases, strict=True)
+        ]
 
     def _reaching(
         self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet
     ) -> Iterator[tuple[tuple[int, ...], float]]:
+        bars: dict[tuple[int, ...], float] = {}
         while block := list(islice(every, _BATCH)):
             for chosen, shared in zip(block, self._shared(block, [base] * len(block)), strict=True):
-                if shared >= at_least(tuple(sorted([self._n_levels[v] for v in chosen]))) - ROUNDING:
+                levels = tuple([self._n_levels[v] for v in chosen])
+                if levels not in bars:
+                    bars[levels] = at_least(tuple(sorted(levels))) - ROUNDING
+                if shared >= bars[levels]:
                     yield chosen, shared
 
     def _shared(self, block: Sequence[tuple[int, ...]], bases: Sequence[VarSet]) -> list[float]:
@@ -105,7 +125,9 @@ class CountingOracle:
     def __init__(self, counter: CellCounter, n_levels: tuple[int, ...]) -> None:
         self._counter = counter
         inner = counter if isinstance(counter, EntropyOracle) else _Finalized(counter)
-        self._entropies = CachedOracle(inner, _REMEMBERED)
+        self._n_variables = len(n_levels)
+        self._most_at_once = _CHEAP // max(getattr(counter, "n_distinct", _CHEAP), 1)
+        self._entropies = CachedOracle(inner, _REMEMBERED, self._with_siblings)
         self._scanner = PlainScanner(self._entropies, n_levels)
 
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
@@ -125,6 +147,20 @@ class CountingOracle:
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return what each variable shares with each base, right to about 1e-14 nats."""
         return self._scanner.extensions(bases)
+
+    def _with_siblings(self, new: list[VarSet]) -> list[VarSet]:
+        """Add all sets of the same sizes, where these are few, cheap, and asked for in good part already."""
+        wider = dict.fromkeys(new)
+        for size, n_new in Counter(s.bit_count() for s in new).items():
+            n_sets = comb(self._n_variables, size)
+            if n_sets <= min(_GOOD_PART * n_new, self._most_at_once):
+                wider.update(dict.fromkeys(_sets_of(self._n_variables, size)))
+        return list(wider)
+
+
+@lru_cache(maxsize=64)
+def _sets_of(n_variables: int, size: int) -> tuple[VarSet, ...]:
+    return tuple(map(varset, combinations(range(n_variables), size)))
 
 
 class _Finalized:

@@ -186,8 +186,9 @@ def _rows(
         used = weights > 0
         columns, weights, place = [column.only(used) for column in columns], weights[used], place[used]
     kept = rows_kept(columns, missing, lambda row, name: where(int(place[row]), name))
-    if not kept.all():
-        tell(f"Dropped {int((~kept).sum()):,} of {counted(len(kept), 'row')}, which had missing values.")
+    if kept.all():
+        return [column.compact() for column in columns], weights
+    tell(f"Dropped {int((~kept).sum()):,} of {counted(len(kept), 'row')}, which had missing values.")
     return [column.only(kept) for column in columns], None if weights is None else weights[kept]
 
 

@@ -33,40 +33,36 @@ def additions(graph: ChordalGraph, links: LinkSet) -> tuple[Addition, ...] | Non
     >>> additions(path, ((0, 2), (0, 3)))
     (Addition(x=0, y=2, separator=2), Addition(x=0, y=3, separator=4))
     """
+    if not links:
+        return ()
     if len(links) == 1:
         (link,) = links
         separator = graph.separator(link)
         return None if separator is None else (Addition(*link, separator),)
-    growing = _Growing(graph, links)
+    masks: list[int] = list(graph.neighbours)
+    components: dict[int, int] = {v: graph.components[v] for link in links for v in link}
     chain: list[Addition] = []
     waiting = list(links)
     while waiting:
-        for link in waiting:
-            separator = growing.separator(*link)
+        for x, y in waiting:
+            separator = separator_of(masks, components, x, y)
             if separator is not None:
                 break
         else:
             return None
-        growing.add(*link)
-        chain.append(Addition(*link, separator))
-        waiting.remove(link)
+        chain.append(Addition(x, y, separator))
+        waiting.remove((x, y))
+        if waiting:
+            _link(masks, components, x, y)
     return tuple(chain)
 
 
-class _Growing:
-    """A graph to which links are added, as far as it concerns the ends of those links."""
-
-    def __init__(self, graph: ChordalGraph, links: LinkSet) -> None:
-        self._masks: list[int] = list(graph.neighbours)
-        self._components = {v: graph.components[v] for link in links for v in link}
-
-    def separator(self, x: int, y: int) -> VarSet | None:
-        return separator_of(self._masks, self._components, x, y)
-
-    def add(self, x: int, y: int) -> None:
-        self._masks[x] |= 1 << y
-        self._masks[y] |= 1 << x
-        joined = VarSet(self._components[x] | self._components[y])
-        for v, component in self._components.items():
+def _link(masks: list[int], components: dict[int, int], x: int, y: int) -> None:
+    """Link two vertices, and join their components as far as these are kept."""
+    masks[x] |= 1 << y
+    masks[y] |= 1 << x
+    if components[x] != components[y]:
+        joined = components[x] | components[y]
+        for v, component in components.items():
             if component & joined:
-                self._components[v] = joined
+                components[v] = joined

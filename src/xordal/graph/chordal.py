@@ -7,7 +7,7 @@ its order yields cliques, separators and signed sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -178,7 +178,13 @@ class ChordalGraph:
 
     def missing_links(self, variables: int) -> LinkSet:
         """Return the pairs inside a variable set that are not linked, in increasing order."""
-        return tuple(_pairs_apart(self.neighbours, variables))
+        neighbours = self.neighbours
+        found: list[Link] = []
+        for u in members(variables):
+            later = variables & ~neighbours[u] & -(2 << u)
+            if later:
+                found += [(u, v) for v in members(later)]
+        return tuple(found)
 
     def separator(self, link: Link) -> VarSet | None:
         """Return what separates the ends of a missing link, or None if it may not be added alone."""
@@ -223,10 +229,3 @@ class ChordalGraph:
             masks[u] &= ~(1 << v)
             masks[v] &= ~(1 << u)
         return ChordalGraph.of(masks)
-
-
-def _pairs_apart(neighbours: Sequence[int], variables: int) -> Iterator[Link]:
-    for u in members(variables):
-        later = variables & ~neighbours[u] & -(2 << u)
-        for v in members(later):
-            yield (u, v)

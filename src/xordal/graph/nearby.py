@@ -90,23 +90,27 @@ def _grown(
 ) -> Iterator[VarSet]:
     """Yield the sets that grow from an anchor by vertices within reach of one another."""
     near = cache(reach)
+    # How many pairs the vertices after the next can miss, by how many there are already.
+    most_later = [comb(size, 2) - comb(n_chosen + 1, 2) for n_chosen in range(size)]
 
     def grow(chosen: int, n_chosen: int, missing: int, nearby: int, passed: int) -> Iterator[VarSet]:
-        if n_chosen == size:
-            if missing == n_missing:
-                yield VarSet(chosen)
-            return
-        most_later = comb(size, 2) - comb(n_chosen + 1, 2)  # missing pairs of the vertices after the next
+        later, is_last = most_later[n_chosen], n_chosen + 1 == size
         while nearby:
             lowest = nearby & -nearby
             v = lowest.bit_length() - 1
             nearby ^= lowest
             passed |= lowest
             now = missing + (chosen & ~neighbours[v]).bit_count()
-            if now <= n_missing <= now + most_later:
+            if is_last:
+                if now == n_missing:
+                    yield VarSet(chosen | lowest)
+            elif now <= n_missing <= now + later:
                 yield from grow(chosen | lowest, n_chosen + 1, now, (nearby | near(v)) & ~passed, passed)
 
     used = 0
     for anchor in members(anchors):
         used |= 1 << anchor
+        if size == 1:
+            yield from [VarSet(1 << anchor)] if n_missing == 0 else []
+            continue
         yield from grow(1 << anchor, 1, 0, near(anchor) & ~used, used)

@@ -8,7 +8,6 @@ does not depend on the vertex order it was read from (Lauritzen 1996, section 4.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import prod
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, perfect_order
@@ -47,9 +46,15 @@ def change(chain: Iterable[Addition]) -> SignedSets:
     """
     terms: SignedSets = {}
     for x, y, separator in chain:
-        _count(terms, separator | 1 << x | 1 << y, +1)
-        _count(terms, separator | 1 << x, -1)
-        _count(terms, separator | 1 << y, -1)
+        with_x, with_y = VarSet(separator | 1 << x), VarSet(separator | 1 << y)
+        if not terms:  # nothing can cancel, and most chains end here
+            terms = {VarSet(with_x | with_y): 1, with_x: -1, with_y: -1}
+            if separator:
+                terms[separator] = 1
+            continue
+        _count(terms, with_x | with_y, +1)
+        _count(terms, with_x, -1)
+        _count(terms, with_y, -1)
         _count(terms, separator, +1)
     return terms
 
@@ -62,7 +67,13 @@ def free_parameters(terms: SignedSets, n_levels: tuple[int, ...]) -> int:
     >>> free_parameters({VarSet(0b11): 1, VarSet(0b01): -1, VarSet(0b10): -1}, n_levels=(3, 4))
     6
     """
-    return sum([sign * (prod([n_levels[v] for v in members(s)]) - 1) for s, sign in terms.items()])
+    total = 0
+    for s, sign in terms.items():
+        cells = 1
+        for v in members(s):
+            cells *= n_levels[v]
+        total += sign * (cells - 1)
+    return total
 
 
 def _count(terms: SignedSets, variables: int, sign: int) -> None:

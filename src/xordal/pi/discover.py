@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
+from math import prod
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.graph.chordal import ChordalGraph
@@ -69,8 +70,10 @@ def _decided_by(data: Data) -> Decide:
 def _evidence_of(sample: Sample, question: Question) -> Evidence:
     """Return a question as a change of the graph that joins a and b, each complete with the context."""
     a, b, given, information = question
-    change = _change([(a | b | given, 1), (a | given, -1), (b | given, -1), (given, 1)])
-    links = tuple(sorted((min(pair), max(pair)) for pair in product(members(a), members(b))))
+    change = {VarSet(a | b | given): 1, VarSet(a | given): -1, VarSet(b | given): -1}
+    if given:
+        change[given] = 1
+    links = tuple(sorted([(min(pair), max(pair)) for pair in product(members(a), members(b))]))
     dof = free_parameters(change, sample.n_levels)
     return Evidence(VarSet(a | b), links, change, information, dof, sample.n_rows)
 
@@ -120,9 +123,10 @@ def _parts_share(independence: Independence, submodel: Submodel) -> float:
 def _pairwise_bound(data: Data, independence: Independence, submodel: Submodel) -> float:
     assert data.sample.n_rows is not None
     bounds = []
+    n_levels = data.sample.n_levels
+    n_strata = prod(n_levels[v] for v in members(submodel.context))
     for x, y in submodel.colored_links():
         shared = independence.information(1 << x, 1 << y, submodel.context)
-        asked = Question(VarSet(1 << x), VarSet(1 << y), submodel.context, shared)
-        dof = _evidence_of(data.sample, asked).dof
+        dof = (n_levels[x] - 1) * (n_levels[y] - 1) * n_strata
         bounds.append(information_bound(shared, dof, data.sample.n_rows))
     return max(bounds)

@@ -60,6 +60,7 @@ class Independence:
         self.tolerance = tolerance
         self._decide = decide
         self._decided: dict[tuple[int, int, int], bool] = {}
+        self._collective: dict[tuple[int, int], bool] = {}
 
     def information(self, a: int, b: int, given: int = EMPTY) -> float:
         """Return the mutual information I(a; b | given) in nats."""
@@ -125,11 +126,15 @@ class Independence:
         It is enough to ask it of pairs given all the rest: if A is independent of B given C, weak union makes
         each x of A independent of each y of B given everything else, which is the case A = {x}.
         """
-        n_pairs = comb(variables.bit_count(), 2)
-        return not any(
-            self.is_independent(1 << x, 1 << y, variables & ~(1 << x | 1 << y) | given, n_tests=n_pairs)
-            for x, y in combinations(members(variables), 2)
-        )
+        known = self._collective.get((variables, given))
+        if known is None:
+            n_pairs = comb(variables.bit_count(), 2)
+            known = not any(
+                self.is_independent(1 << x, 1 << y, variables & ~(1 << x | 1 << y) | given, n_tests=n_pairs)
+                for x, y in combinations(members(variables), 2)
+            )
+            self._collective[variables, given] = known
+        return known
 
     def components(self, variables: int, given: int = EMPTY) -> tuple[VarSet, ...]:
         """Return the connected components of pairwise dependence: the finest partition of S1'."""

@@ -61,7 +61,7 @@ def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Seque
         if shares[remainder] > best[0] + 1e-12:
             best = float(shares[remainder]), remainder, factors
     holds, remainder, factors = best
-    by_chance = float(_independent_residues(table, factors, n_levels)[remainder])
+    by_chance = _independent_residues(table, factors, n_levels)[remainder]
     if not _is_worth_naming(holds, by_chance):
         return None
     marked = tuple(str(of[1]) for of in levels) if modulus == 2 else ()
@@ -73,19 +73,22 @@ def _residues(table: CellCounts, factors: tuple[int, ...], modulus: int) -> NDAr
     return np.asarray(np.bincount(sums, weights=table.counts, minlength=modulus) / table.counts.sum())
 
 
-def _independent_residues(
-    table: CellCounts, factors: tuple[int, ...], n_levels: Sequence[int]
-) -> NDArray[np.float64]:
+def _independent_residues(table: CellCounts, factors: tuple[int, ...], n_levels: Sequence[int]) -> list[float]:
     """Return the shares of the residues, were the variables independent: a cyclic convolution."""
-    modulus = n_levels[0]
-    shares: NDArray[np.float64] = np.eye(modulus)[0]
+    modulus, n_rows = n_levels[0], table.counts.sum()
+    shares = [1.0, *[0.0] * (modulus - 1)]
     for place, factor in enumerate(factors):
-        own = np.bincount(table.cells[:, place], weights=table.counts, minlength=modulus) / table.counts.sum()
-        turned = own[(np.arange(modulus) * factor) % modulus]
-        shares = np.array(
-            [sum(shares[(r - s) % modulus] * turned[s] for s in range(modulus)) for r in range(modulus)]
-        )
+        own = (np.bincount(table.cells[:, place], weights=table.counts, minlength=modulus) / n_rows).tolist()
+        turned = [own[(s * factor) % modulus] for s in range(modulus)]
+        shares = [_convolved(shares, turned, r) for r in range(modulus)]
     return shares
+
+
+def _convolved(shares: Sequence[float], turned: Sequence[float], r: int) -> float:
+    total = 0.0
+    for s, share in enumerate(turned):
+        total += shares[(r - s) % len(turned)] * share
+    return total
 
 
 def _function_rule(table: CellCounts, variables: Sequence[int], n_levels: Sequence[int]) -> Rule | None:
@@ -95,14 +98,21 @@ def _function_rule(table: CellCounts, variables: Sequence[int], n_levels: Sequen
         n_others = prod(n_levels) // n_levels[place]
         if n_rows < _ROWS_A_CELL * n_others:
             continue
-        others = np.delete(table.cells, place, axis=1)
-        _, group = np.unique(others, axis=0, return_inverse=True)
-        holds = _largest(group.reshape(-1), table.counts).sum() / n_rows
+        holds = _largest(_without(table.cells, place, n_levels), table.counts).sum() / n_rows
         own = np.bincount(table.cells[:, place], weights=table.counts)
         rule = Rule("function", float(holds), float(own.max() / n_rows), target=variable)
         if best is None or _settled(rule) > _settled(best) + 1e-9:
             best = rule
     return best if best is not None and _is_worth_naming(best.holds, best.by_chance) else None
+
+
+def _without(cells: NDArray[np.int64], place: int, n_levels: Sequence[int]) -> NDArray[np.int64]:
+    """Return the number of each cell in the table of all variables but one."""
+    numbers = np.zeros(len(cells), dtype=np.int64)
+    for other, levels in enumerate(n_levels):
+        if other != place:
+            numbers = numbers * levels + cells[:, other]
+    return numbers
 
 
 def _largest(group: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ O(N^(2i)).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from xordal.graph.chain import Addition, additions
@@ -35,6 +36,8 @@ def candidate(graph: ChordalGraph, variables: VarSet) -> Candidate | None:
     (((0, 2),), None)
     """
     links = graph.missing_links(variables)
+    if not links:
+        return Candidate(variables, (), {})
     chain = additions(graph, links)
     return None if chain is None else Candidate(variables, links, change(chain))
 
@@ -57,12 +60,21 @@ def within(graph: ChordalGraph, variables: VarSet) -> Candidate:
     >>> alone.links, alone.change == {0b1011: 1, 0b0011: -1, 0b1000: -1}
     (((0, 3), (1, 3)), True)
     """
+    links = graph.missing_links(variables)
+    if not links:
+        return Candidate(variables, (), {})
     chosen = members(variables)
     terms: SignedSets = {variables: 1}
-    for places, sign in signed_sets(graph.induced(chosen)).items():
-        s = varset(chosen[place] for place in members(places))
+    for places, sign in _signed_places(graph.induced(chosen)):
+        s = varset([chosen[place] for place in places])
         terms[s] = terms.get(s, 0) - sign
-    return Candidate(variables, graph.missing_links(variables), {s: sign for s, sign in terms.items() if sign})
+    return Candidate(variables, links, {s: sign for s, sign in terms.items() if sign})
+
+
+@lru_cache(maxsize=1 << 12)
+def _signed_places(graph: ChordalGraph) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """Return the signed sets of a small graph; sets of few variables are linked in few ways."""
+    return tuple((members(places), sign) for places, sign in signed_sets(graph).items())
 
 
 def context(found: Candidate) -> VarSet:

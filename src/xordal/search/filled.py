@@ -10,7 +10,6 @@ what is scored, charged and accepted then is the whole, filled-in links included
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -141,12 +140,12 @@ def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
 
     For a pair by itself it is what they share.
     """
-    pair = varset(link)
-    x, y = (varset([v]) for v in link)
-    terms = Counter({variables: 1, VarSet(variables & ~x): -1, VarSet(variables & ~y): -1})
+    x, y = VarSet(1 << link[0]), VarSet(1 << link[1])
+    pair = VarSet(x | y)
+    terms: SignedSets = {variables: 1, VarSet(variables & ~x): -1, VarSet(variables & ~y): -1}
     if rest := VarSet(variables & ~pair):
-        terms.update({rest: 1, pair: -1, x: 1, y: 1})
-    return {s: sign for s, sign in terms.items() if sign}
+        terms |= {rest: 1, pair: -1, x: 1, y: 1}  # no two of these seven are the same set
+    return terms
 
 
 def _shape(alone: Candidate, n_levels: tuple[int, ...]) -> Shape:

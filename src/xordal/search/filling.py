@@ -21,7 +21,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import Completion, own_steps, region, touched
 from xordal.graph.separators import Ways
 from xordal.search.filled import accepted, admitted, ends_of, fill_ins, filled
-from xordal.search.pieces import Apart, Extended
+from xordal.search.pieces import Apart, Extended, has_ways
 from xordal.search.problem import Judged, Problem
 from xordal.search.sweep import OnBlock
 from xordal.statistics.criterion import Shape
@@ -80,7 +80,7 @@ class Fillings:
         self._asked: set[VarSet] = set()
         self._looked: dict[VarSet, _Looked | None] = {}  # of each admitted set; None: to be looked at
         self._graph: ChordalGraph | None = None
-        self._ways: Ways
+        self._ways: Ways | None = None
 
     def accepted(self, graph: ChordalGraph, best: float, on_block: OnBlock) -> list[Judged]:
         """Return the accepted candidates that tie with the best of all; ``best`` is the highest rank of others.
@@ -124,13 +124,19 @@ class Fillings:
 
     def _weigh(self, sets: list[VarSet], graph: ChordalGraph) -> None:
         """Find out which fill-ins of some sets may be accepted, from what their steps gain."""
-        offered = [fill_ins(self._problem, graph, self._ways, s) for s in sets]
+        offered = [fill_ins(self._problem, graph, self._ways_in(graph), s) for s in sets]
         self._problem.weigh(step for some in offered for done in some for step in done.steps)
         for s, some in zip(sets, offered, strict=True):
             uppers = [self._upper(s, done) for done in some]
             known = self._known(s)
             known.fill_ins = [done for done, upper in zip(some, uppers, strict=True) if upper > -inf]
             known.upper = max(uppers, default=-inf)
+
+    def _ways_in(self, graph: ChordalGraph) -> Ways:
+        """Return the ways of the present graph, worked out once when they are needed."""
+        if self._ways is None:
+            self._ways = Ways(graph)
+        return self._ways
 
     def _known(self, variables: VarSet) -> _Looked:
         looked = self._looked[variables]
@@ -142,6 +148,8 @@ class Fillings:
 
     def _admit(self, graph: ChordalGraph, on_block: OnBlock) -> None:
         """Ask the sets that have come up whether their variables speak for them."""
+        if not has_ways(graph):
+            return
         sources: list[Apart | Extended] = [*self._apart, *self._extended]
         for source in sources:
             for block in _blocks(source.fresh(graph, on_block)):
@@ -171,8 +179,9 @@ class Fillings:
 
     def _look(self, graph: ChordalGraph, on_block: OnBlock) -> None:
         """Look where the admitted sets lie of which that is not known, and what their own links may gain."""
-        self._ways = ways = Ways(graph)
+        self._ways = None
         for block in _blocks(s for s, looked in self._looked.items() if looked is None):
+            ways = self._ways_in(graph)
             pairs = {
                 s: own_steps(graph, ways, *members(s)) if _n_components(graph, s) == 1 else []
                 for s in block

@@ -16,5 +16,7 @@ from xordal.types import SignedSets
 def gains(changes: Sequence[SignedSets], oracle: EntropyOracle) -> list[float]:
     """Return by how many nats each change lowers the entropy of the network."""
     needed = list(dict.fromkeys(variables for terms in changes for variables in terms))
+    if not needed:
+        return [-0.0] * len(changes)
     entropy = dict(zip(needed, oracle.entropies(needed).tolist(), strict=True))
-    return [-fsum(sign * entropy[variables] for variables, sign in terms.items()) for terms in changes]
+    return [-fsum([sign * entropy[variables] for variables, sign in terms.items()]) for terms in changes]

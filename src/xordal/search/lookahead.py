@@ -5,11 +5,11 @@ Each pass must find the best of all legal sets of i links. They are, by how they
 * free sets and extensions (:mod:`search.sweep`), found by scans, waiting in streams, best first;
 * the sets made of parts within components (:mod:`search.parts`), scored as they come up.
 
-What is scored and accepted waits in a heap by rank. At any time each legal candidate is in that heap with its
-present value, or was rejected with it, or waits in a stream whose bound is no lower than its rank, or cannot be
-accepted. So the first of the heap that is still legal and unchanged is the best of all, once no stream can hold
-a better one: the same answer as testing everything in each pass. Candidates with fill-in
-(:mod:`search.filling`) compete with them by rank.
+What is scored waits in a heap by the highest rank it can have, what is judged and accepted in one by rank. At
+any time each legal candidate is in one of them with its present value, or was rejected with it, or waits in a
+stream whose bound is no lower than its rank, or cannot be accepted. So the first accepted one that is still
+legal and unchanged is the best of all, once nothing that waits can be better: the same answer as testing
+everything in each pass. Candidates with fill-in (:mod:`search.filling`) compete with them by rank.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from math import comb, inf
 from xordal.search.candidates import Candidate, candidate
 from xordal.search.filling import Fillings
 from xordal.search.parts import Bases, Catalogue, each_misses_one
-from xordal.search.problem import Judged, Problem, judge
+from xordal.search.problem import Judged, Problem, evidence
 from xordal.search.streams import Stream, labels_of
 from xordal.search.sweep import FreeSets, extensions
+from xordal.statistics.criterion import Evidence, highest
 from xordal.types import SignedSets, VarSet
 
 _FIRST_BLOCK, _LARGEST_BLOCK = 16, 4096  # candidates taken from a stream in one go
@@ -53,6 +54,7 @@ class Lookahead:
         self._local = [Bases(catalogue, (size, i)) for size in range(2, largest + 1) if comb(size, 2) >= i]
         self._extended = [(n_more, Bases(catalogue, kind)) for n_more, kind in _extended_kinds(i, largest)]
         self._fillings = Fillings(problem, i, largest) if problem.fill_in else None
+        self._waiting: list[tuple[float, int, Evidence]] = []  # scored and not yet judged
         self._accepted: list[tuple[float, int, Judged]] = []
         self._streams: list[tuple[float, int, Stream]] = []
         self._n_pushed = 0  # breaks ties in the heaps, nothing else
@@ -118,22 +120,48 @@ class Lookahead:
                     yield found
 
     def _score(self, candidates: Iterable[Candidate]) -> None:
-        """Judge the candidates that were not judged with the same value before."""
+        """Score the candidates that were not scored with the same value before; they wait to be judged."""
         new = [found for found in candidates if self._known.get(found.variables) != found.change]
         for start in range(0, len(new), _LARGEST_BLOCK):
             block = new[start : start + _LARGEST_BLOCK]
             self._known.update((found.variables, found.change) for found in block)
             self._n_scored += len(block)
-            for judged in judge(self._problem, block):
-                if judged.verdict.is_accepted:
+            batch = evidence(self._problem, block)
+            for found, upper in zip(batch, highest(self._problem.judge, batch), strict=True):
+                if upper > -inf:
                     self._n_pushed += 1
-                    heappush(self._accepted, (-judged.verdict.rank, self._n_pushed, judged))
+                    heappush(self._waiting, (-upper, self._n_pushed, found))
 
     def _best_rank(self) -> float:
-        """Return the highest rank of what is accepted and stands; -inf if there is nothing."""
-        while self._accepted and not self._stands(self._accepted[0][2]):
-            heappop(self._accepted)
-        return -self._accepted[0][0] if self._accepted else -inf
+        """Return the highest rank of what is accepted and stands; -inf if there is nothing.
+
+        Judging can be far more work than scoring, so only what can have the highest rank is judged.
+        """
+        n_next = 1
+        while True:
+            while self._accepted and not self._stands(self._accepted[0][2].evidence):
+                heappop(self._accepted)
+            best = -self._accepted[0][0] if self._accepted else -inf
+            block = self._promising(n_next, self._tie_with(best))
+            if not block:
+                return best
+            self._judge(block)
+            n_next = min(4 * n_next, _LARGEST_BLOCK)
+
+    def _promising(self, most: int, at_least: float) -> list[Evidence]:
+        """Take from what waits to be judged the best that can reach a rank, what does not stand left out."""
+        block: list[Evidence] = []
+        while self._waiting and len(block) < most and -self._waiting[0][0] >= at_least:
+            found = heappop(self._waiting)[2]
+            if self._stands(found):
+                block.append(found)
+        return block
+
+    def _judge(self, block: list[Evidence]) -> None:
+        for found, verdict in zip(block, self._problem.judge.judge(block), strict=True):
+            if verdict.is_accepted:
+                self._n_pushed += 1
+                heappush(self._accepted, (-verdict.rank, self._n_pushed, Judged(found, verdict)))
 
     def _tie_with(self, best: float) -> float:
         """Return the rank from which on a candidate ties with the best."""
@@ -147,21 +175,17 @@ class Lookahead:
         tied = []
         while self._accepted and -self._accepted[0][0] >= at_least:
             entry = heappop(self._accepted)
-            if self._stands(entry[2]):
+            if self._stands(entry[2].evidence):
                 tied.append(entry)
         for entry in tied:
             heappush(self._accepted, entry)
         best_of_all = [*filled, *(entry[2] for entry in tied)]
         return min(best_of_all, key=lambda found: found.evidence.links, default=None)
 
-    def _stands(self, judged: Judged) -> bool:
+    def _stands(self, scored: Evidence) -> bool:
         """Whether a candidate is still legal and its value what it was."""
-        found = candidate(self._catalogue.graph, judged.evidence.variables)
-        return (
-            found is not None
-            and found.links == judged.evidence.links
-            and found.change == judged.evidence.change
-        )
+        found = candidate(self._catalogue.graph, scored.variables)
+        return found is not None and found.links == scored.links and found.change == scored.change
 
 
 def _extended_kinds(i: int, largest: int) -> Iterator[tuple[int, tuple[int, int]]]:

@@ -12,6 +12,7 @@ What holds two or more parts of two or more variables is a union of catalogue en
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import combinations_with_replacement
 from math import comb
 
@@ -95,13 +96,15 @@ class Bases:
 
     def __init__(self, catalogue: Catalogue, kind: Kind) -> None:
         self._catalogue = catalogue
-        self._patterns = list(patterns(kind))
+        self._patterns = patterns(kind)
         self._seen = {kind: 0 for pattern in self._patterns for kind in pattern}
 
     def fresh(self, on_block: Callable[[int], None]) -> list[Candidate]:
         """Return the sets that are new or changed since the last call; tell how many sets are looked at."""
         for kind in self._seen:
             self._catalogue.parts(kind).update(self._catalogue.graph, on_block)
+        if all(len(self._catalogue.parts(kind).log) == position for kind, position in self._seen.items()):
+            return []
         new: dict[Kind, dict[VarSet, Candidate]] = {}
         for kind, position in self._seen.items():
             parts = self._catalogue.parts(kind)
@@ -142,14 +145,17 @@ class Bases:
         return found
 
 
-def patterns(kind: Kind) -> Iterator[tuple[Kind, ...]]:
-    """Yield the kinds that parts of two or more variables can have when their union is of this kind."""
+@cache
+def patterns(kind: Kind) -> tuple[tuple[Kind, ...], ...]:
+    """Return the kinds that parts of two or more variables can have when their union is of this kind."""
     size, n_missing = kind
+    found: list[tuple[Kind, ...]] = []
     for n_parts in range(1, size // 2 + 1):
         for sizes in combinations_with_replacement(range(2, size + 1), n_parts):
             if sum(sizes) == size:
                 across = comb(size, 2) - sum(comb(s, 2) for s in sizes)
-                yield from _with_missing(sizes, n_missing - across)
+                found += _with_missing(sizes, n_missing - across)
+    return tuple(found)
 
 
 def _with_missing(sizes: tuple[int, ...], n_missing: int) -> Iterator[tuple[Kind, ...]]:

@@ -22,7 +22,7 @@ from xordal.search.gain import gains
 from xordal.search.parts import Kind, patterns
 from xordal.search.problem import Problem
 from xordal.search.streams import are_apart, labels_of
-from xordal.search.sweep import Grown, OnBlock, bar, free_shape, least
+from xordal.search.sweep import Grown, OnBlock, bar, free_shape, least, numbered
 from xordal.types import VarSet, members, varset
 
 _BLOCK = 1000  # variable sets looked at between two words of progress
@@ -38,8 +38,6 @@ class Apart:
 
     def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
         """Yield those that have come up since the last call."""
-        if not _has_ways(graph):
-            return
         if self._waiting is None:
             self._waiting = self._scan(on_block)
         if not len(self._waiting):
@@ -100,12 +98,12 @@ class Extended:
 
     def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
         """Yield those that have come up since the last call."""
-        if not _has_ways(graph):
+        new = self._bases.fresh(graph, on_block)
+        if not new or self._n_more == 0:
+            yield from new
             return
-        bases = [within(graph, base) for base in self._bases.fresh(graph, on_block)]
-        if not bases or self._n_more == 0:
-            yield from (base.variables for base in bases)
-        elif self._n_more == 1:
+        bases = [within(graph, base) for base in new]
+        if self._n_more == 1:
             yield from self._with_one(graph, bases, on_block)
         else:
             for base in bases:
@@ -114,14 +112,12 @@ class Extended:
     def _with_one(self, graph: ChordalGraph, bases: list[Candidate], on_block: OnBlock) -> Iterator[VarSet]:
         problem = self._problem
         own = gains([base.change for base in bases], problem.oracle)
-        levels = np.array(problem.n_levels)
+        levels, level_of = numbered(problem.n_levels)
         for base, gain, shared in zip(bases, own, _rows(problem, bases), strict=True):
             on_block(len(shared))
             grown = Grown.of(base, problem.n_levels)
-            bars = {r: problem.least_gain(grown.with_levels((r,))) for r in set(problem.n_levels)}
-            enough = gain + shared + problem.scanner.error >= np.vectorize(bars.__getitem__, otypes=[float])(
-                levels
-            )
+            bars = np.array([problem.least_gain(grown.with_levels((r,))) for r in levels])
+            enough = gain + shared + problem.scanner.error >= bars[level_of]
             around = _around(graph, base.variables)
             for v in np.flatnonzero(enough).tolist():
                 if not around >> v & 1:
@@ -190,8 +186,8 @@ def _may_hang_together(kind: Kind) -> bool:
     return comb(size, 2) - n_missing >= size - 1
 
 
-def _has_ways(graph: ChordalGraph) -> bool:
-    """Whether two variables of one component are not linked."""
+def has_ways(graph: ChordalGraph) -> bool:
+    """Whether two variables of one component are not linked: elsewhere no set needs fill-in."""
     return any(
         mask | 1 << v != component
         for v, (mask, component) in enumerate(zip(graph.neighbours, graph.components, strict=True))

@@ -28,6 +28,7 @@ from xordal.statistics.criterion import Shape
 from xordal.types import members
 
 _MOST_WAITING = 4_000_000  # free sets kept in waiting, 20 to 50 bytes each
+_FEW = 200  # rows up to which Python is quicker than NumPy
 _BLOCK_CELLS = 4_000_000  # pairs of base and variable looked at in one go
 
 T = TypeVar("T", bound=Hashable)
@@ -98,6 +99,9 @@ class FreeSets:
         return _highest(self._problem, block, free_shape, 0.0)
 
 
+_NOTHING = Stream(np.empty((0, 1), np.int32), np.empty(0))
+
+
 def extensions(
     problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate], n_more: int, on_block: OnBlock
 ) -> list[Stream]:
@@ -111,15 +115,20 @@ def extensions(
 
 
 def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate], on_block: OnBlock) -> Stream:
+    on_block(len(bases) * graph.n_vertices)
+    outside = _outside(graph, bases)
+    if not outside.any():
+        return _NOTHING
     own = np.array(gains([base.change for base in bases], problem.oracle))
     shared = problem.scanner.extensions([base.variables for base in bases])
-    on_block(shared.size)
     total = own[:, None] + shared + problem.scanner.error
-    levels, level_of = _numbered(problem.n_levels)
-    grown, grown_of = _numbered([Grown.of(base, problem.n_levels) for base in bases])
+    levels, level_of = numbered(problem.n_levels)
+    grown, grown_of = numbered([Grown.of(base, problem.n_levels) for base in bases])
     shapes = [[base.with_levels((r,)) for r in levels] for base in grown]
     bars = np.array([[problem.least_gain(shape) for shape in row] for row in shapes])
-    of, chosen = np.nonzero((total >= bars[grown_of[:, None], level_of]) & _outside(graph, bases))
+    of, chosen = np.nonzero((total >= bars[grown_of[:, None], level_of]) & outside)
+    if not len(of):
+        return _NOTHING
     upper, kind = np.full(len(of), -inf), grown_of[of] * len(levels) + level_of[chosen]
     for number in np.unique(kind).tolist():
         alike, shape = kind == number, shapes[number // len(levels)][number % len(levels)]
@@ -149,9 +158,9 @@ def bar(problem: Problem, shape_of: ShapeOf, own: float) -> Bar:
 
 def least(problem: Problem, shape_of: ShapeOf, levels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return for each row of numbers of levels, in increasing order, the gain that such a set must have."""
-    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
-    bars = np.array([problem.least_gain(shape_of(tuple(here))) for here in kinds.tolist()])
-    return np.asarray(bars[kind.reshape(-1)])
+    kinds, kind = _kinds(levels)
+    bars = np.array([problem.least_gain(shape_of(here)) for here in kinds])
+    return np.asarray(bars[kind])
 
 
 def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) -> NDArray[np.float64]:
@@ -159,11 +168,19 @@ def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) 
     levels = np.sort(np.array(problem.n_levels)[block.sets], axis=1)
     total = block.shared + problem.scanner.error + own
     highest = np.full(len(levels), -inf)
-    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
-    for number, here in enumerate(kinds.tolist()):
-        rows = kind.reshape(-1) == number
-        highest[rows] = problem.judge.ceiling(shape_of(tuple(here)), total[rows])
+    kinds, kind = _kinds(levels)
+    for number, here in enumerate(kinds):
+        rows = kind == number
+        highest[rows] = problem.judge.ceiling(shape_of(here), total[rows])
     return highest
+
+
+def _kinds(levels: NDArray[np.int64]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+    """Return the distinct rows, and the number of each row among them."""
+    if len(levels) <= _FEW:  # NumPy sorts whole rows slowly
+        return numbered([tuple(row) for row in levels.tolist()])
+    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
+    return [tuple(row) for row in kinds.tolist()], kind.reshape(-1)
 
 
 class Grown(NamedTuple):
@@ -207,7 +224,7 @@ def _dof_of_sharing(levels: tuple[int, ...]) -> int:
     return prod(levels) - 1 - sum(r - 1 for r in levels)
 
 
-def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
+def numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
     """Return the distinct values, and the number of each one among them."""
     number: dict[T, int] = {}
     numbers = [number.setdefault(value, len(number)) for value in values]
@@ -216,9 +233,11 @@ def _numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
 
 def _outside(graph: ChordalGraph, bases: Sequence[Candidate]) -> NDArray[np.bool_]:
     """Return which variables lie in other components than each base, shape (bases, variables)."""
-    labels = labels_of(graph.components)
-    outside = np.ones((len(bases), graph.n_vertices), dtype=np.bool_)
+    n = graph.n_vertices
+    outside = np.ones((len(bases), n), dtype=np.bool_)
     for row, base in enumerate(bases):
-        for own in {graph.components[v] for v in members(base.variables)}:
-            outside[row] &= labels != (own & -own).bit_length() - 1
+        inside = 0
+        for v in members(base.variables):
+            inside |= graph.components[v]
+        outside[row, list(members(inside))] = False
     return outside

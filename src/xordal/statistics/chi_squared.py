@@ -14,10 +14,14 @@ Degrees of freedom may be any positive number: effective ones (:mod:`xordal.stat
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_FEW = 16  # values up to which one at a time is quicker
+FEW = 16
+"""Values up to which one at a time is quicker."""
 
 _UNDERFLOWS = 1e-280  # below it the fraction takes over, well before Q loses digits
 _TINY = 1e-300
@@ -61,22 +65,33 @@ def log_tails(g2: list[float], dof: list[float]) -> list[float]:
     >>> [round(log_p, 3) for log_p in log_tails([3.841459, 1e6], [1, 1])]
     [-2.996, -500007.134]
     """
-    if len(g2) > _FEW:
+    if len(g2) > FEW:
         found: list[float] = log_tail(g2, dof).tolist()
         return found
     return [_log_tail_of(max(one, 0.0) / 2, other / 2) for one, other in zip(g2, dof, strict=True)]
 
 
+@lru_cache(maxsize=1 << 12)
 def _log_tail_of(x: float, a: float) -> float:
-    """Return log Q(a, x). The functions are NumPy's, not those of math: they round alike in arrays."""
-    from scipy.special import gammainc, gammaincc, gammaln
+    """Return log Q(a, x). The functions are NumPy's, not those of math: they round alike in arrays.
 
-    upper = float(gammaincc(a, x))
+    A candidate's is asked for twice in a row: when it is scored, and when it is judged.
+    """
+    special = _special()
+    upper = float(special.gammaincc(a, x))
     if upper < _UNDERFLOWS:
-        return float(a * np.log(x) - x - gammaln(a) + np.log(_fraction_of(a, x)))
+        return float(a * np.log(x) - x - special.gammaln(a) + np.log(_fraction_of(a, x)))
     if upper < 0.5:
         return float(np.log(upper))
-    return float(np.log1p(-min(float(gammainc(a, x)), 0.5)))
+    return float(np.log1p(-min(float(special.gammainc(a, x)), 0.5)))
+
+
+@cache
+def _special() -> Any:
+    """Return SciPy's special functions, imported when they are needed first."""
+    from scipy import special
+
+    return special
 
 
 def quantile(log_p: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:

@@ -8,11 +8,11 @@ the first link set in lexicographic order: ties are normal (XOR is symmetric), r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,27 +151,28 @@ class Judge(Protocol):
         ...
 
 
-@runtime_checkable
-class KnowsLeastGain(Protocol):
-    """A judge that knows at once from which gain on its ceiling is above -inf."""
+def highest(judge: Judge, batch: Sequence[Evidence]) -> list[float]:
+    """Return the highest rank that each candidate can have; -inf where it cannot be accepted.
 
-    def least_gain(self, shape: Shape) -> float:
-        """Return the gain, in nats, up to which no candidate of a shape is accepted, or a little less."""
-        ...
+    A judge whose ranks are much work says so in a method ``highest``; the others have no bound but infinity.
+    """
+    known: Callable[[Sequence[Evidence]], list[float]] | None = getattr(judge, "highest", None)
+    return [inf] * len(batch) if known is None else known(batch)
 
 
 def least_gain(judge: Judge, shape: Shape) -> float:
     """Return the gain, in nats, up to which no candidate of a shape is accepted; infinity if none ever is.
 
-    A judge that does not know it is asked for its ceiling until it is found.
+    A judge that has a method ``least_gain`` is asked; another one for its ceiling, until it is found.
 
     Examples
     --------
     >>> round(least_gain(EntropyDecrement(0.25), Shape(2, 1, 0, 1)), 9)
     0.25
     """
-    if isinstance(judge, KnowsLeastGain):
-        return judge.least_gain(shape)
+    known: Callable[[Shape], float] | None = getattr(judge, "least_gain", None)
+    if known is not None:
+        return known(shape)
     low, high = 0.0, 1.0
     while judge.ceiling(shape, np.array([high]))[0] == -inf:
         low, high = high, 2 * high

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
+from math import log
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from xordal.statistics.few_cells import few_cell_moments
 from xordal.statistics.moments import Moments, Strata, margins_of, n_cells_of, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
 from xordal.types import EMPTY, LinkSet, SignedSets, VarSet, members, varset
+
+MOST_MEAN, MOST_VARIANCE = 4, 128
+"""No step has a larger mean than so often its nominal degrees of freedom, or variance than their square."""
 
 _FEW_CELLS = 128  # up to which Python is quicker than NumPy
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
@@ -49,6 +53,24 @@ def log_p_value(g2: float, law: Moments) -> float:
     return log_tails([(g2 - shift) / scale], [dof])[0]
 
 
+def is_beyond_doubt(g2: float, dof: int, log_level: float) -> bool:
+    """Whether a single link's p-value is below a level whatever its margins: a bound that needs no counts.
+
+    A cell's term has a mean of at most 2 Var X / mu, since log t <= t - 1, so those of a stratum of n rows add
+    up to at most 2 (R - 1)(C - 1) n / (n - 1); and a variance of less than 8. Correlations are at most 1, so a
+    stratum of k cells has a variance of at most 8 k^2, with k <= 4 (R - 1)(C - 1). The rest is Cantelli's
+    inequality, P(G2 >= g2) <= variance / (variance + (g2 - mean)^2).
+
+    Examples
+    --------
+    >>> is_beyond_doubt(400, dof=1, log_level=-3), is_beyond_doubt(40, dof=1, log_level=-3)
+    (True, False)
+    """
+    excess = g2 - MOST_MEAN * dof
+    variance = MOST_VARIANCE * dof * dof
+    return dof > 0 and excess > 0 and log(variance / (variance + excess * excess)) <= log_level
+
+
 class NullLaw:
     """Moments of candidates' G2 in one sample; what was counted and computed is remembered.
 
@@ -67,6 +89,7 @@ class NullLaw:
         self._n_levels = n_levels
         self._seed = seed
         self._counts: dict[VarSet, CellCounts] = {}
+        self._ordered: dict[VarSet, list[int]] = {}
         self._steps: dict[Addition, Moments] = {}
         self._moments: dict[tuple[LinkSet, frozenset[VarSet], tuple[Addition, ...]], Moments] = {}
 
@@ -74,6 +97,8 @@ class NullLaw:
         """Return mean and variance of each candidate's G2, were all its gain chance."""
         keys = [(found.links, frozenset(found.change), found.steps) for found in batch]
         new = {key: found for key, found in zip(keys, batch, strict=True) if key not in self._moments}
+        if not new:
+            return [self._moments[key] for key in keys]
         chains = {key: self._chain(found) for key, found in new.items()}
         self._count([margin for chain in chains.values() for step in chain for margin in _margins(step)])
         for key, chain in chains.items():
@@ -95,7 +120,7 @@ class NullLaw:
             return sorted((min(place[u], place[v]), max(place[u], place[v])) for u, v in links)
 
         linked = {pair for s in found.change for pair in combinations(members(s), 2)} - set(found.links)
-        graph = ChordalGraph.empty(len(order)).add(moved(linked))
+        graph = ChordalGraph.empty(len(order)).extended(tuple(moved(linked)))
         chain = additions(graph, tuple(moved(found.links)))
         assert chain is not None, "the change of a legal candidate"
         return tuple(
@@ -110,17 +135,21 @@ class NullLaw:
         self._count([*(varset([v]) for v in chosen), *pairs.values()])
 
         def profile(v: int) -> tuple[list[int], list[list[int]]]:
-            own = sorted(self._counts[varset([v])].counts.tolist())
-            return own, sorted(
-                sorted(self._counts[s].counts.tolist()) for pair, s in pairs.items() if v in pair
-            )
+            own = self._ordered_counts(varset([v]))
+            return own, sorted([self._ordered_counts(s) for pair, s in pairs.items() if v in pair])
 
         profiles = {v: profile(v) for v in chosen}
         return sorted(chosen, key=lambda v: profiles[v])
 
+    def _ordered_counts(self, s: VarSet) -> list[int]:
+        if s not in self._ordered:
+            self._ordered[s] = sorted(self._counts[s].counts.tolist())
+        return self._ordered[s]
+
     def _count(self, sets: Iterable[VarSet]) -> None:
         new = [s for s in dict.fromkeys(sets) if s not in self._counts]
-        self._counts.update(zip(new, self._counter.counts(new), strict=True))
+        if new:
+            self._counts.update(zip(new, self._counter.counts(new), strict=True))
 
     def _step(self, step: Addition) -> Moments:
         if step not in self._steps:

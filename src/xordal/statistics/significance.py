@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
-from xordal.statistics.chi_squared import log_tail, log_tails, quantile
+from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict, shape_of
-from xordal.statistics.null_law import NullLaw, log_p_value
+from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
 from xordal.statistics.weights import Weights
 
 _SPARE = 1e-9  # of a bar: far more than its rounding
@@ -102,14 +102,29 @@ class SignificanceJudge:
             for lowest, log_p, bar in zip(nominal, log_ps, bars, strict=True)
         ]
 
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return -log p of the nominal test, where that can be accepted."""
+        shapes = [shape_of(found) for found in batch]
+        nominal = self._nominal(batch, shapes)
+        return [
+            -log_p if log_p <= self._log_level(shape, bool(found.fill_in)) else -inf
+            for log_p, shape, found in zip(nominal, shapes, batch, strict=True)
+        ]
+
     def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
         """Return whether each p-value is below alpha times its weight, or alpha / n_tests."""
         if n_tests is None:
             return [verdict.is_accepted for verdict in self.judge(batch)]
         bar = self._log_alpha - log(n_tests)
-        nominal = self._nominal(batch, [shape_of(found) for found in batch])
-        log_ps = self._where_able(batch, nominal, [bar] * len(batch))
-        return [log_p is not None and log_p <= bar for log_p in log_ps]
+        is_sure = [self._is_beyond_doubt(found, bar) for found in batch]
+        rest = [found for found, is_known in zip(batch, is_sure, strict=True) if not is_known]
+        nominal = self._nominal(rest, [shape_of(found) for found in rest])
+        log_ps = iter(self._where_able(rest, nominal, [bar] * len(rest)))
+        return [is_known or ((log_p := next(log_ps)) is not None and log_p <= bar) for is_known in is_sure]
+
+    def _is_beyond_doubt(self, found: Evidence, bar: float) -> bool:
+        """Whether no exact p-value is needed; the bound holds for the nominal one too, of lower moments."""
+        return len(found.links) == 1 and is_beyond_doubt(2 * self._n_rows * found.gain, found.dof, bar)
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-value of each, accepted or not."""
@@ -139,7 +154,8 @@ class SignificanceJudge:
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return -log p of the nominal test, where that can be accepted."""
-        log_ps = log_tail(2 * self._n_rows * gains, _nominal_dof(shape))
+        g2, dof = 2 * self._n_rows * gains, _nominal_dof(shape)
+        log_ps = np.array(log_tails(g2.tolist(), [dof] * len(g2))) if len(g2) <= FEW else log_tail(g2, dof)
         return np.where(log_ps <= self._highest_level(shape), -log_ps, -inf)
 
     def least_gain(self, shape: Shape) -> float:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from tests.strategies import tables
 from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.statistics import moments
+from xordal.statistics import few_cells, moments
 from xordal.statistics.few_cells import few_cell_moments
 from xordal.statistics.moments import Margins, Moments, Strata, margins_of, n_cells_of, step_moments, strata
-from xordal.statistics.null_law import log_p_value
+from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value
 from xordal.statistics.permutation import shuffled_moments
 from xordal.types import members, varset
 
@@ -131,6 +131,29 @@ def every_margins(draw: st.DrawFn) -> list[Margins]:
 def test_few_cells_are_summed_as_many_are_to_the_bit(margins: list[Margins]) -> None:
     assert few_cell_moments(margins) == step_moments(Strata.of(margins))
     assert n_cells_of(margins) == Strata.of(margins).n_cells
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=200))
+def test_sums_are_rounded_as_numpy_does(values: list[float]) -> None:
+    assert few_cells._sum(values) == float(np.sum(np.array(values)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(every_margins())
+def test_no_margins_have_moments_above_the_bounds(margins: list[Margins]) -> None:
+    found = step_moments(Strata.of(margins))
+    dof = max(1, sum((len(rows) - 1) * (len(columns) - 1) for rows, columns in margins))
+    assert found.mean <= MOST_MEAN * dof
+    assert found.variance <= MOST_VARIANCE * dof**2
+
+
+@given(every_margins(), st.floats(0, 1e5), st.floats(-20, -0.1))
+def test_what_is_beyond_doubt_has_such_a_p_value(margins: list[Margins], g2: float, log_level: float) -> None:
+    dof = sum((len(rows) - 1) * (len(columns) - 1) for rows, columns in margins)
+    if is_beyond_doubt(g2, dof, log_level):
+        assert log_p_value(g2, step_moments(Strata.of(margins))) <= log_level
+    assert not is_beyond_doubt(g2, 0, log_level)
+    assert not is_beyond_doubt(2.0 * dof, dof, log_level)
 
 
 @given(tables(min_variables=3, max_variables=5), st.data())

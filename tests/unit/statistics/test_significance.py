@@ -77,6 +77,16 @@ def test_no_rank_is_above_the_ceiling(
         assert below <= most <= above
 
 
+@given(st.sampled_from([0.05, 0.5, 0.9]), st.integers(1, 15), st.integers(0, 10))
+def test_dependence_is_a_matter_of_the_p_value_alone(alpha: float, n_tests: int, seed: int) -> None:
+    table = music_box().joint.sample_table(300, seed=seed)
+    batch = [e for e in every_candidate(table, ChordalGraph.empty(8).add([(0, 1), (1, 2)])) if len(e.links) < 4]
+    judge = Significance(alpha).on(sample_of(table))
+    log_ps = judge.log_p_values(batch)
+    assert log_ps is not None
+    assert judge.depends(batch, n_tests) == [log_p <= log(alpha / n_tests) for log_p in log_ps]
+
+
 def test_p_values_of_dense_tables_are_the_nominal_ones() -> None:
     table = music_box().joint.sample_table(200_000, seed=1)
     judge = Significance().on(sample_of(table))

@@ -22,14 +22,14 @@ PAPER = ["-k", "4", "--delta-h", "0.02"]
 
 
 def finished(process: subprocess.Popen[str], within: float | None) -> str | None:
-    """Return what a run printed; None if it had to be killed."""
+    """Return what a run printed; None if it was killed."""
     try:
         out, _ = process.communicate(timeout=within)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL
-        return None
+        out, _ = process.communicate()
+        if process.returncode == -signal.SIGKILL:
+            return None  # and not a run that ended by itself between the two lines above
     assert process.returncode == 0
     return out
 

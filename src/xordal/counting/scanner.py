@@ -183,5 +183,16 @@ def _sorted(found: Sequence[Found], order: int) -> Found:
     """Return all that was found in lexicographic order."""
     sets = np.concatenate([np.empty((0, order), np.int32), *(sets for sets, _ in found)])
     shared = np.concatenate([np.empty(0), *(values for _, values in found)])
-    place = np.lexsort(sets.T[::-1])
+    place = _lexicographic(sets)
     return sets[place], shared[place]
+
+
+def _lexicographic(sets: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the order that sorts sets; those of each first are sorted already, which a stable sort uses."""
+    base = int(sets.max(initial=0)) + 1
+    if base ** sets.shape[1] >= 1 << 63:
+        return np.lexsort(sets.T[::-1])
+    number = np.zeros(len(sets), dtype=np.int64)
+    for column in sets.T:
+        number = number * base + column
+    return np.argsort(number, kind="stable")

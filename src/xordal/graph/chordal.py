@@ -14,11 +14,11 @@ from heapq import heappop, heappush
 from xordal.types import EMPTY, Link, LinkSet, VarSet, members
 
 
-def perfect_order(neighbours: Sequence[int]) -> tuple[int, ...] | None:
+def perfect_order(neighbours: Sequence[int], inside: int | None = None) -> tuple[int, ...] | None:
     """Return an order in which each vertex's earlier neighbours are a clique; None if not chordal.
 
-    Ties go to the lowest vertex, so the order is a function of the graph. O((N + E) log N) for N vertices and
-    E links.
+    Ties go to the lowest vertex, so the order is a function of the graph. ``inside`` are the vertices of some
+    components: the order is then theirs alone. O((N + E) log N) for N vertices and E links.
 
     Examples
     --------
@@ -30,7 +30,8 @@ def perfect_order(neighbours: Sequence[int]) -> tuple[int, ...] | None:
     n = len(neighbours)
     position = [-1] * n
     weight = [0] * n
-    waiting = [(0, v) for v in range(n)]  # a heap by weight, highest first, then vertex; old weights stay in it
+    vertices = range(n) if inside is None else members(inside)
+    waiting = [(0, v) for v in vertices]  # a heap by weight, highest first, then vertex; old weights stay in it
     visited = 0
     order: list[int] = []
     while waiting:
@@ -169,12 +170,24 @@ class ChordalGraph:
     def n_missing(self) -> int:
         """Number of pairs that are not linked."""
         n = self.n_vertices
-        return (n * (n - 1) - sum(mask.bit_count() for mask in self.neighbours)) // 2
+        return (n * (n - 1) - sum(map(int.bit_count, self.neighbours))) // 2
 
     @property
     def links(self) -> LinkSet:
         """All links in increasing order."""
         return tuple((u, v) for u, mask in enumerate(self.neighbours) for v in members(mask) if u < v)
+
+    def ends_of_change(self, before: ChordalGraph) -> tuple[int, ...]:
+        """Return the vertices that have other neighbours than before.
+
+        Examples
+        --------
+        >>> path = ChordalGraph.empty(3).add([(0, 1)])
+        >>> path.add([(1, 2)]).ends_of_change(path)
+        (1, 2)
+        """
+        both = zip(self.neighbours, before.neighbours, strict=True)
+        return tuple([v for v, (now, then) in enumerate(both) if now is not then and now != then])
 
     def missing_links(self, variables: int) -> LinkSet:
         """Return the pairs inside a variable set that are not linked, in increasing order."""

@@ -11,7 +11,7 @@ Each is minimal: without any one of its links the graph is not chordal.
 
 The first time that happens all of them are returned, for the criterion to choose from; where more links of
 the set are stuck, each later one takes the fill-in of the fewest free parameters, then of the fewest links,
-then the first in the order above.
+then the first in the order above. Those that come to the same links in the end count once.
 
 All of that happens on the ways between the variables of the set (:mod:`xordal.graph.separators`): a shortest
 path between two vertices of these ways never leaves them. So a change of the graph matters to a set only if
@@ -92,12 +92,13 @@ def completions(
     within = [(u, v) for u, v in apart if start.components[u] >> v & 1]
     stuck = start.add(within)
     levels = tuple(n_levels[v] for v in inside)
-    done = []
+    done: dict[LinkSet, Completion] = {}
     for growing in start.fill_ins(*stuck[0]) if stuck else [start]:
         growing.complete(stuck, levels)
         growing.complete(apart, levels)
-        done.append(_completion(growing.steps, inside, apart))
-    return done
+        found = _completion(growing.steps, inside, apart)
+        done.setdefault(found.fill_in, found)
+    return list(done.values())
 
 
 def own_steps(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Addition]:

@@ -25,8 +25,10 @@ class JunctionTree:
     parents: tuple[int | None, ...]
 
 
-def junction_tree(graph: ChordalGraph) -> JunctionTree:
+def junction_tree(graph: ChordalGraph, inside: VarSet | None = None) -> JunctionTree:
     """Return the junction tree of a chordal graph, in one maximum cardinality search (Blair & Peyton 1993).
+
+    ``inside`` are the vertices of some components, if the others do not matter.
 
     Examples
     --------
@@ -34,7 +36,7 @@ def junction_tree(graph: ChordalGraph) -> JunctionTree:
     >>> [members(clique) for clique in tree.cliques], tree.parents
     ([(0, 1), (1, 2), (3,)], (None, 0, None))
     """
-    order = perfect_order(graph.neighbours)
+    order = perfect_order(graph.neighbours, inside)
     assert order is not None, "a ChordalGraph is chordal"
     position = {v: step for step, v in enumerate(order)}
     clique_of: dict[int, int] = {}

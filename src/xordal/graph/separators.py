@@ -12,16 +12,43 @@ from xordal.graph.junction_tree import junction_tree
 from xordal.types import VarSet, members
 
 
-class Ways:
-    """The ways between the vertices of one graph."""
+class _Tree:
+    """The junction tree of one component."""
 
-    def __init__(self, graph: ChordalGraph) -> None:
-        tree = junction_tree(graph)
-        self._cliques, self._separators, self._parents = tree.cliques, tree.separators, tree.parents
-        self._top: dict[int, int] = {}  # the clique nearest to the root of those that hold a vertex
-        for place in range(len(tree.cliques) - 1, -1, -1):
-            for v in members(tree.cliques[place] & ~tree.separators[place]):
-                self._top[v] = place
+    __slots__ = ("cliques", "parents", "separators", "top")
+
+    def __init__(self, graph: ChordalGraph, component: VarSet) -> None:
+        tree = junction_tree(graph, component)
+        self.cliques, self.separators, self.parents = tree.cliques, tree.separators, tree.parents
+        self.top: dict[int, int] = {}  # the clique nearest to the root of those that hold a vertex
+        for place, (clique, separator) in enumerate(zip(tree.cliques, tree.separators, strict=True)):
+            for v in members(clique & ~separator):
+                self.top[v] = place
+
+
+class Ways:
+    """The ways between the vertices of one graph, a component worked out when it is first asked for.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    before
+        The ways of an earlier graph: of components that are still the same nothing is worked out again.
+    """
+
+    def __init__(self, graph: ChordalGraph, before: Ways | None = None) -> None:
+        self.graph = graph
+        self._trees: dict[VarSet, _Tree] = {}
+        if before is not None:
+            changed = {graph.components[v] for v in graph.ends_of_change(before.graph)}
+            self._trees = {inside: tree for inside, tree in before._trees.items() if inside not in changed}
+
+    def _tree(self, v: int) -> _Tree:
+        component = self.graph.components[v]
+        if component not in self._trees:
+            self._trees[component] = _Tree(self.graph, component)
+        return self._trees[component]
 
     def separators(self, x: int, y: int) -> list[VarSet]:
         """Return the separators on the way from x to y, two vertices of one component that are not linked.
@@ -32,8 +59,9 @@ class Ways:
         >>> [members(s) for s in Ways(path).separators(3, 0)]
         [(2,), (1,)]
         """
-        cliques, separators, parents = self._cliques, self._separators, self._parents
-        at_x, at_y = self._top[x], self._top[y]
+        tree = self._tree(x)
+        cliques, separators, parents = tree.cliques, tree.separators, tree.parents
+        at_x, at_y = tree.top[x], tree.top[y]
         from_x: list[VarSet] = []
         from_y: list[VarSet] = []
         # A parent comes before its children, so the later of the two cliques is never above the other.

@@ -21,11 +21,12 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import Completion, own_steps, region, touched
 from xordal.graph.separators import Ways
 from xordal.search.filled import accepted, admitted, ends_of, fill_ins, filled
+from xordal.search.parts import Catalogue
 from xordal.search.pieces import Apart, Extended, has_ways
 from xordal.search.problem import Judged, Problem
 from xordal.search.sweep import OnBlock
 from xordal.statistics.criterion import Shape
-from xordal.types import VarSet, members
+from xordal.types import VarSet, members, varset
 
 _BLOCK = 1000  # sets looked at between two words of progress
 _FIRST_BLOCK = 16  # candidates judged in one go
@@ -65,15 +66,18 @@ class Fillings:
     ----------
     problem
         Who counts and who decides.
+    catalogue
+        Knows the present graph.
     i
         Number of lookahead links: those that the sets themselves miss.
     largest
         Largest variable set to complete.
     """
 
-    def __init__(self, problem: Problem, i: int, largest: int) -> None:
+    def __init__(self, problem: Problem, catalogue: Catalogue, i: int, largest: int) -> None:
         self.candidates_scored = 0
         self._problem = problem
+        self._catalogue = catalogue
         self._i = i
         self._apart = [Apart(problem, m) for m in range(2, largest + 1) if comb(m, 2) == i]
         self._extended = [Extended(problem, kind, n_more) for n_more, kind in _kinds(i, largest)]
@@ -82,11 +86,12 @@ class Fillings:
         self._graph: ChordalGraph | None = None
         self._ways: Ways | None = None
 
-    def accepted(self, graph: ChordalGraph, best: float, on_block: OnBlock) -> list[Judged]:
+    def accepted(self, best: float, on_block: OnBlock) -> list[Judged]:
         """Return the accepted candidates that tie with the best of all; ``best`` is the highest rank of others.
 
         Judging can be far more work than scoring, so those that can rank highest are judged first.
         """
+        graph = self._catalogue.graph
         if graph != self._graph:
             self._admit(graph, on_block)
             self._note_changes(graph)
@@ -133,9 +138,9 @@ class Fillings:
             known.upper = max(uppers, default=-inf)
 
     def _ways_in(self, graph: ChordalGraph) -> Ways:
-        """Return the ways of the present graph, worked out once when they are needed."""
-        if self._ways is None:
-            self._ways = Ways(graph)
+        """Return the ways of the present graph, worked out when they are needed."""
+        if self._ways is None or self._ways.graph != graph:
+            self._ways = Ways(graph, self._ways)
         return self._ways
 
     def _known(self, variables: VarSet) -> _Looked:
@@ -152,7 +157,7 @@ class Fillings:
             return
         sources: list[Apart | Extended] = [*self._apart, *self._extended]
         for source in sources:
-            for block in _blocks(source.fresh(graph, on_block)):
+            for block in _blocks(source.fresh(self._catalogue, on_block)):
                 new = [s for s in block if s not in self._asked and _misses_everywhere(graph, s, self._i)]
                 self._asked.update(new)
                 on_block(len(new))
@@ -164,22 +169,24 @@ class Fillings:
         """Forget what was found of sets that the change of the graph can have touched."""
         if self._graph is None:
             return
-        new = tuple(sorted(set(graph.links) - set(self._graph.links)))
+        ends = graph.ends_of_change(self._graph)
+        before = self._graph.neighbours
+        new = tuple((u, v) for u in ends for v in members(graph.neighbours[u] & ~before[u]) if u < v)
         steps = additions(self._graph, new)
         assert steps is not None, "both graphs are chordal"
-        around = touched(steps)
-        is_joined = any(step.separator == 0 for step in steps)
+        around, linked = touched(steps), varset(ends)
+        joined = varset(v for step in steps if step.separator == 0 for v in members(graph.components[step.x]))
         for variables, looked in list(self._looked.items()):
-            if len(graph.missing_links(variables)) != self._i:
+            if variables & linked and len(graph.missing_links(variables)) != self._i:
                 del self._looked[variables]
             elif looked and (
-                looked.region & around or (is_joined and looked.n_components != _n_components(graph, variables))
+                looked.region & around
+                or (variables & joined and looked.n_components != _n_components(graph, variables))
             ):
                 self._looked[variables] = None
 
     def _look(self, graph: ChordalGraph, on_block: OnBlock) -> None:
         """Look where the admitted sets lie of which that is not known, and what their own links may gain."""
-        self._ways = None
         for block in _blocks(s for s, looked in self._looked.items() if looked is None):
             ways = self._ways_in(graph)
             pairs = {

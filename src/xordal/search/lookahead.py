@@ -22,7 +22,7 @@ from xordal.search.candidates import Candidate, candidate
 from xordal.search.filling import Fillings
 from xordal.search.parts import Bases, Catalogue, each_misses_one
 from xordal.search.problem import Judged, Problem, evidence
-from xordal.search.streams import Stream, labels_of
+from xordal.search.streams import Stream
 from xordal.search.sweep import FreeSets, extensions
 from xordal.statistics.criterion import Evidence, highest
 from xordal.types import SignedSets, VarSet
@@ -53,7 +53,7 @@ class Lookahead:
         self._free = [FreeSets(problem, m) for m in range(2, largest + 1) if comb(m, 2) == i]
         self._local = [Bases(catalogue, (size, i)) for size in range(2, largest + 1) if comb(size, 2) >= i]
         self._extended = [(n_more, Bases(catalogue, kind)) for n_more, kind in _extended_kinds(i, largest)]
-        self._fillings = Fillings(problem, i, largest) if problem.fill_in else None
+        self._fillings = Fillings(problem, catalogue, i, largest) if problem.fill_in else None
         self._waiting: list[tuple[float, int, Evidence]] = []  # scored and not yet judged
         self._accepted: list[tuple[float, int, Judged]] = []
         self._streams: list[tuple[float, int, Stream]] = []
@@ -71,7 +71,7 @@ class Lookahead:
         ``on_block`` is called with the number of variable sets looked at since its last call.
         """
         self._look_around(on_block)
-        labels = labels_of(self._catalogue.graph.components)
+        labels = self._catalogue.labels
         n_next = _FIRST_BLOCK
         while True:
             at_least = self._tie_with(self._best_rank())
@@ -99,7 +99,7 @@ class Lookahead:
         for free in self._free:
             next_best = -self._streams[0][0] if self._streams else -inf
             if free.highest_left >= at_least and free.highest_left > next_best:
-                self._wait(free.scan(self._catalogue.graph, on_block))
+                self._wait(free.scan(self._catalogue.labels, on_block))
                 return self._next_stream(at_least, on_block)
         if self._streams and -self._streams[0][0] >= at_least:
             return heappop(self._streams)[2]
@@ -170,7 +170,7 @@ class Lookahead:
     def _first_of_tied(self, on_block: Callable[[int], None]) -> Judged | None:
         """Return the first link set, in lexicographic order, that ties with the best rank."""
         best = self._best_rank()
-        filled = self._fillings.accepted(self._catalogue.graph, best, on_block) if self._fillings else []
+        filled = self._fillings.accepted(best, on_block) if self._fillings else []
         at_least = self._tie_with(max([best, *(found.verdict.rank for found in filled)]))
         tied = []
         while self._accepted and -self._accepted[0][0] >= at_least:

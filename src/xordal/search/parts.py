@@ -20,6 +20,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import sets_around
 from xordal.search.candidates import Candidate, candidate
 from xordal.search.constraints import Rules
+from xordal.search.streams import labels_of
 from xordal.types import LinkSet, VarSet
 
 _BLOCK = 1000  # variable sets looked at between two words of progress
@@ -70,15 +71,20 @@ class Parts:
 
 
 class Catalogue:
-    """All parts of the kinds that were asked for, in a graph that changes."""
+    """All parts of the kinds that were asked for, in a graph that changes.
+
+    ``labels`` number the components of its variables.
+    """
 
     def __init__(self, graph: ChordalGraph, rules: Rules) -> None:
         self.graph = graph
+        self.labels = labels_of(graph.components)
         self._rules = rules
         self._parts: dict[Kind, Parts] = {}
 
     def change(self, graph: ChordalGraph, around: VarSet) -> None:
         """Go on with another graph that differs around some vertices."""
+        self.labels = labels_of(graph.components, self.graph.components, self.labels)
         self.graph = graph
         for parts in self._parts.values():
             parts.disturb(around)

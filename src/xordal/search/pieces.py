@@ -19,9 +19,9 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import linked_sets
 from xordal.search.candidates import Candidate, within
 from xordal.search.gain import gains
-from xordal.search.parts import Kind, patterns
+from xordal.search.parts import Catalogue, Kind, patterns
 from xordal.search.problem import Problem
-from xordal.search.streams import are_apart, labels_of
+from xordal.search.streams import are_apart
 from xordal.search.sweep import Grown, OnBlock, bar, free_shape, least, numbered
 from xordal.types import VarSet, members, varset
 
@@ -35,23 +35,22 @@ class Apart:
         self._problem = problem
         self._order = order
         self._waiting: NDArray[np.int32] | None = None
+        self._components: tuple[VarSet, ...] = ()
 
-    def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
+    def fresh(self, catalogue: Catalogue, on_block: OnBlock) -> Iterator[VarSet]:
         """Yield those that have come up since the last call."""
+        graph = catalogue.graph
         if self._waiting is None:
             self._waiting = self._scan(on_block)
-        if not len(self._waiting):
+        if not len(self._waiting) or graph.components == self._components:
             return
-        labels, adjacent = labels_of(graph.components)[self._waiting], _matrix(graph)
-        is_linked = np.zeros(len(self._waiting), dtype=np.bool_)
-        for place in range(self._order):
-            for other in range(place):
-                is_linked |= adjacent[self._waiting[:, place], self._waiting[:, other]]
-        is_free = are_apart(labels)
-        found = self._waiting[~is_linked & ~is_free]
-        self._waiting = self._waiting[~is_linked & is_free]
+        self._components = graph.components
+        is_free = are_apart(catalogue.labels[self._waiting])
+        found, self._waiting = self._waiting[~is_free], self._waiting[is_free]
         for chosen in found.tolist():
-            yield varset(chosen)
+            variables = varset(chosen)
+            if not any(graph.neighbours[v] & variables for v in chosen):
+                yield variables
 
     def _scan(self, on_block: OnBlock) -> NDArray[np.int32]:
         problem, order = self._problem, self._order
@@ -96,8 +95,9 @@ class Extended:
         self._bases = _Bases(kind)
         self._n_more = n_more
 
-    def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> Iterator[VarSet]:
+    def fresh(self, catalogue: Catalogue, on_block: OnBlock) -> Iterator[VarSet]:
         """Yield those that have come up since the last call."""
+        graph = catalogue.graph
         new = self._bases.fresh(graph, on_block)
         if not new or self._n_more == 0:
             yield from new
@@ -188,10 +188,8 @@ def _may_hang_together(kind: Kind) -> bool:
 
 def has_ways(graph: ChordalGraph) -> bool:
     """Whether two variables of one component are not linked: elsewhere no set needs fill-in."""
-    return any(
-        mask | 1 << v != component
-        for v, (mask, component) in enumerate(zip(graph.neighbours, graph.components, strict=True))
-    )
+    both = zip(graph.neighbours, graph.components, strict=True)
+    return any(mask and mask.bit_count() + 1 != component.bit_count() for mask, component in both)
 
 
 def _around(graph: ChordalGraph, piece: VarSet) -> int:
@@ -200,14 +198,6 @@ def _around(graph: ChordalGraph, piece: VarSet) -> int:
     for v in members(piece):
         found |= graph.neighbours[v]
     return found
-
-
-def _matrix(graph: ChordalGraph) -> NDArray[np.bool_]:
-    """Return which variables are linked, shape (variables, variables)."""
-    n = graph.n_vertices
-    rows = b"".join(mask.to_bytes((n + 7) // 8, "little") for mask in graph.neighbours)
-    bits = np.unpackbits(np.frombuffer(rows, dtype=np.uint8).reshape(n, -1), axis=1, bitorder="little")
-    return np.asarray(bits[:, :n], dtype=np.bool_)
 
 
 def _rows(problem: Problem, bases: list[Candidate]) -> Iterable[NDArray[np.float64]]:

@@ -7,6 +7,7 @@ candidates only when none that is scored exactly can be shown to be better.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,15 +75,25 @@ class Stream:
             yield VarSet(base | varset(chosen))
 
 
-def labels_of(components: Sequence[int]) -> NDArray[np.int64]:
+def labels_of(
+    components: Sequence[int], before: Sequence[int] = (), known: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Return a number for each variable, equal for those of one component.
+
+    ``known`` are the labels of ``before``, other components of the same variables: most of them may still hold.
 
     Examples
     --------
     >>> labels_of([0b011, 0b011, 0b100])
     array([0, 0, 2])
     """
-    return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
+    if known is None:
+        return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
+    labels = known.copy()
+    for v, (now, then) in enumerate(zip(components, before, strict=True)):
+        if now is not then:
+            labels[v] = (now & -now).bit_length() - 1
+    return labels
 
 
 def are_apart(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -93,5 +104,7 @@ def are_apart(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     >>> are_apart(np.array([[0, 0, 2], [0, 1, 2]]))
     array([False,  True])
     """
-    ordered = np.sort(labels, axis=1)
-    return np.asarray((ordered[:, 1:] != ordered[:, :-1]).all(axis=1))
+    apart = np.ones(len(labels), dtype=np.bool_)
+    for one, other in combinations(range(labels.shape[1]), 2):
+        apart &= labels[:, one] != labels[:, other]
+    return apart

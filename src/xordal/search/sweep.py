@@ -23,12 +23,13 @@ from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidates import Candidate, context
 from xordal.search.gain import gains
 from xordal.search.problem import Problem
-from xordal.search.streams import Stream, are_apart, labels_of
+from xordal.search.streams import Stream, are_apart
 from xordal.statistics.criterion import Shape
 from xordal.types import members
 
 _MOST_WAITING = 4_000_000  # free sets kept in waiting, 20 to 50 bytes each
 _FEW = 200  # rows up to which Python is quicker than NumPy
+_MOST_CODES = 1 << 20  # up to which codes are counted, not sorted
 _BLOCK_CELLS = 4_000_000  # pairs of base and variable looked at in one go
 
 T = TypeVar("T", bound=Hashable)
@@ -54,9 +55,8 @@ class FreeSets:
         """The highest rank of what was not kept; -inf when everything was."""
         return self._cut
 
-    def scan(self, graph: ChordalGraph, on_block: OnBlock) -> Stream:
-        """Return the best sets that no earlier stream held and that are free in the graph."""
-        labels = labels_of(graph.components)
+    def scan(self, labels: NDArray[np.int64], on_block: OnBlock) -> Stream:
+        """Return the best sets that no earlier stream held and that are free; labels number the components."""
         is_first, below, self._cut = not self._is_scanned, self._cut, -inf
         self._is_scanned = True
         sets: list[NDArray[np.int32]] = []
@@ -177,10 +177,23 @@ def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) 
 
 def _kinds(levels: NDArray[np.int64]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
     """Return the distinct rows, and the number of each row among them."""
-    if len(levels) <= _FEW:  # NumPy sorts whole rows slowly
+    if len(levels) <= _FEW:
         return numbered([tuple(row) for row in levels.tolist()])
-    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
-    return [tuple(row) for row in kinds.tolist()], kind.reshape(-1)
+    codes = np.zeros(len(levels), dtype=np.int64)
+    for place in range(levels.shape[1]):  # a place at a time the numbers stay small; whole rows sort slowly
+        codes = codes * (int(levels[:, place].max()) + 1) + levels[:, place]
+        codes = _dense(codes)
+    first = np.zeros(int(codes.max()) + 1, dtype=np.int64)
+    first[codes] = np.arange(len(codes))
+    return [tuple(row) for row in levels[first].tolist()], codes
+
+
+def _dense(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers 0, 1, ... instead of codes, equal ones for equal codes."""
+    if int(codes.max()) > _MOST_CODES:
+        return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    is_used = np.bincount(codes) > 0
+    return np.asarray((np.cumsum(is_used) - 1)[codes])
 
 
 class Grown(NamedTuple):

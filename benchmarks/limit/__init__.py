@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +21,7 @@ FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 @cache
 def library(flags: tuple[str, ...] = FLAGS) -> Any:
     """Compile the source and load it; None where there is no C compiler."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # its idle threads would spin on the cores of ours
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return None

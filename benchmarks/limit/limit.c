@@ -126,7 +126,7 @@ long scan_triples(const u64 *words, int N, long n, double bar, int threads, int 
     const size_t block = (size_t)W * 8;
     int32_t *n2 = malloc(sizeof(int32_t) * S * S), *n1 = malloc(sizeof(int32_t) * S);
     double *logs = malloc(sizeof(double) * (n + 1)), *h = malloc(sizeof(double) * S);
-    double *share = malloc(sizeof(double) * S), *scale = malloc(sizeof(double) * S);
+    double *share = malloc(sizeof(double) * S), *weight = malloc(sizeof(double) * S);
     logs[0] = 0;
     for (long c = 1; c <= n; c++) logs[c] = c * log((double)c);
     for (int a = 0; a < B; a++)
@@ -135,7 +135,7 @@ long scan_triples(const u64 *words, int N, long n, double bar, int threads, int 
         n1[a] = n2[(size_t)a * S + a];
         share[a] = (double)n1[a] / n;
         const double v = share[a] * (1 - share[a]);
-        scale[a] = v > 0 ? 1 / sqrt(v) : 0;
+        weight[a] = v > 0 ? 1 / v : 0;
         h[a] = log((double)n) - (logs[n1[a]] + logs[n - n1[a]]) / n;
         for (int b = 0; b < a; b++) n2[(size_t)a * S + b] = n2[(size_t)b * S + a];
     }
@@ -146,7 +146,8 @@ long scan_triples(const u64 *words, int N, long n, double bar, int threads, int 
         Found found = {malloc(sizeof(int32_t) * 3 * 64), malloc(sizeof(double) * 64), 0, 64};
         u64 *sub = aligned_alloc(64, sizeof(u64) * B * block), *mask = malloc(sizeof(u64) * W);
         int32_t *counts = malloc(sizeof(int32_t) * 8 * S);
-        double *chi = malloc(sizeof(double) * S);
+        double *chi = malloc(sizeof(double) * S), *chi_i = malloc(sizeof(double) * S);
+        double *more = malloc(sizeof(double) * S);
 #pragma omp for schedule(dynamic, 1)
         for (int i = 0; i < N - 2; i++) {
             for (int t = 0; t < W; t++) mask[t] = words[(i / 8) * block + 8 * t + i % 8];
@@ -155,24 +156,25 @@ long scan_triples(const u64 *words, int N, long n, double bar, int threads, int 
             const int first = (i + 1) / 8;
             const size_t step = (size_t)width(w, W) * 8;
             for (int b = first; b < B; b++) w = compact(words + b * block, mask, W, sub + b * step, w);
+            const double p_i = share[i], i_unit = weight[i] / n / n;
+            for (int k = first * 8; k < N; k++) {
+                more[k] = with_i[k] - n * p_i * share[k];
+                chi_i[k] = more[k] * more[k] * (i_unit * weight[k]);
+            }
             for (int jb = first; jb < B; jb++) {
                 for (int kb = jb; kb < B; kb++) product(sub + jb * step, sub + kb * step, w, counts + kb * 8, S);
                 for (int lane = 0; lane < 8; lane++) {
                     const int j = jb * 8 + lane;
                     if (j <= i || j >= N) continue;
                     const int32_t *restrict row = counts + lane * S, *restrict with_j = n2 + (size_t)j * S;
-                    const double n_ij = with_i[j], n_i = n * share[i], n_j = n * share[j];
-                    const double i_unit = scale[i] / n, j_unit = scale[j] / n, unit = scale[i] * j_unit;
-                    const double r_ij = (n_ij - n_i * share[j]) * unit, lean = n_ij - 2 * n_i * share[j];
-                    const double p_i = share[i], p_j = share[j], chi_ij = r_ij * r_ij;
+                    const double p_j = share[j], n_j = n * p_j, chi_ij = chi_i[j];
+                    const double j_unit = weight[j] / n / n, unit = weight[i] * j_unit, lean = more[j] + p_i * n_j;
                     int hits = !screen;
                     if (screen)
                         for (int k = j + 1; k < N; k++) {
-                            const double n_ik = with_i[k], n_jk = with_j[k], p = share[k];
-                            const double r_ik = (n_ik - n_i * p) * i_unit, r_jk = (n_jk - n_j * p) * j_unit;
-                            const double r_ijk = (row[k] - p_i * n_jk - p_j * n_ik - p * lean) * unit;
-                            const double x =
-                                chi_ij + (r_ik * r_ik + r_jk * r_jk + r_ijk * r_ijk) * (scale[k] * scale[k]);
+                            const double jk = with_j[k] - n_j * share[k];
+                            const double ijk = row[k] - p_i * jk - p_j * more[k] - share[k] * lean;
+                            const double x = chi_ij + chi_i[k] + weight[k] * (jk * jk * j_unit + ijk * ijk * unit);
                             chi[k] = x;
                             hits += x >= limit;
                         }
@@ -180,7 +182,7 @@ long scan_triples(const u64 *words, int N, long n, double bar, int threads, int 
                     const double alone = h[i] + h[j] - log_n;
                     for (int k = j + 1; k < N; k++) {
                         if (screen && chi[k] < limit) continue;
-                        const long t = row[k], x = with_i[k], y = with_j[k], z = n1[k], ij = (long)n_ij;
+                        const long t = row[k], x = with_i[k], y = with_j[k], z = n1[k], ij = with_i[j];
                         const double sum = (logs[t] + logs[ij - t]) + (logs[x - t] + logs[y - t]) +
                                            (logs[n1[i] - ij - x + t] + logs[n1[j] - ij - y + t]) +
                                            (logs[z - x - y + t] + logs[n - n1[i] - n1[j] - z + ij + x + y - t]);
@@ -198,8 +200,8 @@ long scan_triples(const u64 *words, int N, long n, double bar, int threads, int 
                     shared[total] = found.shared[x];
                 }
         }
-        free(found.sets), free(found.shared), free(sub), free(mask), free(counts), free(chi);
+        free(found.sets), free(found.shared), free(sub), free(mask), free(counts), free(chi), free(chi_i), free(more);
     }
-    free(n2), free(n1), free(logs), free(h), free(share), free(scale);
+    free(n2), free(n1), free(logs), free(h), free(share), free(weight);
     return total;
 }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import HAS_EXTRACT, LANES, product, reaching
+from xordal.counting._bits import HAS_EXTRACT, LANES, next_turn, product, reaching
 from xordal.counting._jit import kernel
 from xordal.counting._scan import SAFE, Found, compact, found_more, x_log_x
 
@@ -34,21 +34,30 @@ class Columns(NamedTuple):
 
 
 @kernel
-def scan_binary(columns: Columns, firsts: Any, bar: float) -> Any:
-    """Return slots (j, k) of triples that can reach the bar, what they share, and where those of each i end."""
+def scan_binary(columns: Columns, firsts: Any, turn: Any, bar: float) -> Any:
+    """Return slots (j, k) of triples that can reach the bar, what they share, each i taken, where its own end.
+
+    Threads that are given the same ``turn`` share the firsts out between them.
+    """
     n_slots = len(columns.ones)
-    words, n_words, pairs, share, scale = (
-        columns.words, columns.n_words, columns.pairs, columns.share, columns.scale,
-    )  # fmt: skip
+    words, n_words, pairs, share = columns.words, columns.n_words, columns.pairs, columns.share
+    weight = columns.scale * columns.scale
+    more, chi_i = np.empty(n_slots), np.empty(n_slots)  # of each k with i: rows beyond chance, part of chi
     n = float(columns.n_rows)
+    per_row = 1 / (n * n)
     limit = expm1(min(bar, 700.0)) * (1 - SAFE) - SAFE
     n_blocks = n_slots // LANES
     rows = np.empty(len(words), np.uint64)
     mask = np.empty(n_words, np.uint64)
     counts, hits = np.empty(LANES * n_slots, np.int32), np.zeros(n_blocks, np.uint8)
     found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
-    ends = np.zeros(len(firsts), np.int64)
-    for place, i in enumerate(firsts):
+    taken, ends = np.empty(len(firsts), np.int64), np.empty(len(firsts), np.int64)
+    n_taken = 0
+    while True:
+        place = next_turn(turn)
+        if place >= len(firsts):
+            break
+        i = firsts[place]
         for t in range(n_words):
             mask[t] = words[(i // LANES * n_words + t) * LANES + i % LANES]
         width: Any = (np.int64(columns.ones[i]) + 63) >> 6 if HAS_EXTRACT else n_words
@@ -62,8 +71,10 @@ def scan_binary(columns: Columns, firsts: Any, bar: float) -> Any:
                 rows[block * step : (block + 1) * step],
                 width,
             )
-        p_i, i_unit = share[i], scale[i] / n
-        n_i = n * p_i
+        p_i, i_unit = share[i], weight[i] * per_row
+        for k in range(start * LANES, n_slots):
+            more[k] = pairs[i * n_slots + k] - n * p_i * share[k]
+            chi_i[k] = more[k] * more[k] * (i_unit * weight[k])
         for j_block in range(start, n_blocks):
             left = j_block * step
             for k_block in range(j_block, n_blocks):
@@ -73,21 +84,23 @@ def scan_binary(columns: Columns, firsts: Any, bar: float) -> Any:
                 j = at + lane
                 if j <= i or j >= columns.n_columns:
                     continue
-                p_j, j_unit, n_ij = share[j], scale[j] / n, float(pairs[i * n_slots + j])
-                unit, n_j = scale[i] * j_unit, n * p_j
-                r_ij = (n_ij - n_i * p_j) * unit
+                n_j, p_j, j_unit = n * share[j], share[j], weight[j] * per_row
                 reached = reaching(
-                    ((counts, lane * n_slots + at), (pairs, i * n_slots + at), (pairs, j * n_slots + at)),
-                    (share, scale, at),
-                    (p_i, p_j, n_i, n_j, i_unit, j_unit, unit, n_ij - 2.0 * n_i * p_j, r_ij * r_ij, limit),
-                    n_blocks - j_block,
-                    255 & ~((2 << lane) - 1),
+                    counts,
+                    pairs,
+                    share,
+                    weight,
+                    more,
+                    chi_i,
                     hits,
+                    (lane * n_slots + at, j * n_slots + at, at, n_blocks - j_block, 255 & ~((2 << lane) - 1)),
+                    (p_i, p_j, n_j, more[j] + p_i * n_j, j_unit, weight[i] * j_unit, limit - chi_i[j]),
                 )
                 if reached != 0:
                     found = emit_binary(columns, i, j, counts, hits, bar, found)
-        ends[place] = found.n
-    return found.sets[: found.n], found.shared[: found.n], ends
+        taken[n_taken], ends[n_taken] = i, found.n
+        n_taken += 1
+    return found.sets[: found.n], found.shared[: found.n], taken[:n_taken], ends[:n_taken]
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Machine instructions that Numba does not offer: counts and extraction of bits, products of bit columns.
+"""Machine instructions that Numba does not offer: counts and extraction of bits, products of columns, turns.
 
 Each has a plain form of the same name and arguments, used where the JIT is off (``NUMBA_DISABLE_JIT=1``). The
 product is written in vectors that LLVM lowers for any processor: eight columns by eight columns, one row of
@@ -8,6 +8,7 @@ of each and no sum over lanes is ever needed.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -65,31 +66,54 @@ def _plain_product(a: Any, ja: int, b: Any, kb: int, n_words: int, out: Any, at:
         out[at + j * stride : at + j * stride + LANES] = common.sum(axis=1)
 
 
-def _plain_reaching(rows: Any, columns: Any, terms: Any, n_groups: int, first: int, hits: Any) -> int:
+def _plain_reaching(  # noqa: PLR0913, PLR0917 - arrays in a tuple would be counted as held at each call
+    t: Any, jk: Any, share: Any, weight: Any, more: Any, chi_ik: Any, hits: Any, places: Any, terms: Any
+) -> int:
     """Mark, in groups of eight lanes k, the binary triples of one i and j whose chi reaches a limit.
 
-    ``rows`` are three arrays of counts, each with where it begins: rows with i, j and k; with i and k; with j
-    and k. ``columns`` are the share of each k, one over its standard deviation, and where they begin.
-    ``terms`` are what i and j contribute. Of the first group only the lanes in ``first`` count. Return
-    whether any reaches it.
+    ``t`` counts the rows with i, j and k, and ``jk`` those with j and k. The next four arrays are, for each k,
+    its share, one over its variance, by how many rows more than by chance it comes with i, and what that adds
+    to chi. ``places`` are where the three kinds of array begin, the number of groups, and the lanes that count
+    in the first of them; ``terms`` what i and j contribute, and the limit less what the two add to chi
+    themselves. Return whether any reaches the limit.
     """
-    (t, t_at), (ik, ik_at), (jk, jk_at) = rows
-    share, scale, at = columns
-    p_i, p_j, n_i, n_j, i_unit, j_unit, unit, lean, chi_ij, limit = terms
+    t_at, jk_at, at, n_groups, first = places
+    p_i, p_j, n_j, lean, j_unit, unit, limit = terms
     n = n_groups * LANES
-    n_ik, n_jk = ik[ik_at : ik_at + n].astype(float), jk[jk_at : jk_at + n].astype(float)
-    p, s = share[at : at + n], scale[at : at + n]
-    r_ik, r_jk = (n_ik - n_i * p) * i_unit, (n_jk - n_j * p) * j_unit
-    r_ijk = (t[t_at : t_at + n] - p_i * n_jk - p_j * n_ik - p * lean) * unit
-    chi = chi_ij + (r_ik * r_ik + r_jk * r_jk + r_ijk * r_ijk) * (s * s)
+    here = slice(at, at + n)
+    more_jk = jk[jk_at : jk_at + n] - n_j * share[here]
+    more_ijk = t[t_at : t_at + n] - p_i * more_jk - p_j * more[here] - share[here] * lean
+    chi = chi_ik[here] + weight[here] * (more_jk * more_jk * j_unit + more_ijk * more_ijk * unit)
     hits[:n_groups] = np.packbits(chi >= limit, bitorder="little")
     hits[0] &= first
     return int(np.bitwise_or.reduce(hits[:n_groups]))
 
 
+_TAKING_TURNS = Lock()
+
+
+def _plain_next_turn(turn: Any) -> int:
+    """Return ``turn[0]`` and add one to it, as one step that no other thread can come between."""
+    with _TAKING_TURNS:
+        mine = int(turn[0])
+        turn[0] = mine + 1
+    return mine
+
+
 if config.DISABLE_JIT:
     popcount, extract, product, reaching = _plain_popcount, _plain_extract, _plain_product, _plain_reaching
+    next_turn = _plain_next_turn
 else:
+
+    @intrinsic
+    def next_turn(typing: Any, turn: Any) -> Any:
+        """Return ``turn[0]`` and add one to it; see the plain form."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            at = context.make_array(signature.args[0])(context, builder, args[0]).data
+            return builder.atomic_rmw("add", at, _constant(1), "monotonic")
+
+        return types.int64(turn), build
 
     @intrinsic
     def popcount(typing: Any, x: Any) -> Any:
@@ -132,32 +156,39 @@ else:
         return types.void(a, word, b, word, word, out, word, word), build
 
     @intrinsic
-    def reaching(typing: Any, rows: Any, columns: Any, terms: Any, n_groups: Any, first: Any, hits: Any) -> Any:
+    def reaching(  # noqa: PLR0913, PLR0917 - as the plain form, and what Numba adds
+        typing: Any,
+        t: Any,
+        jk: Any,
+        share: Any,
+        weight: Any,
+        more: Any,
+        chi_ik: Any,
+        hits: Any,
+        places: Any,
+        terms: Any,
+    ) -> Any:
         """Mark the binary triples whose chi reaches a limit; see the plain form."""
 
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            def data(kind: Any, value: Any) -> Any:
-                return context.make_array(kind)(context, builder, value).data
+            def item(place: int, x: int) -> Any:
+                return builder.extract_value(args[place], x)
 
-            def item(value: Any, place: int) -> Any:
-                return builder.extract_value(value, place)
+            *arrays, marks = (
+                context.make_array(kind)(context, builder, value).data
+                for kind, value in zip(signature.args[:7], args[:7], strict=True)
+            )
+            begins = [item(7, 0), item(7, 1), *[item(7, 2)] * 4]
+            sources = [builder.gep(array, [at]) for array, at in zip(arrays, begins, strict=True)]
+            terms = [_splat(builder, item(8, x), LANES) for x in range(len(signature.args[8].types))]
+            return _reaching(builder, sources, terms, (item(7, 3), item(7, 4)), marks)
 
-            kinds = signature.args
-            at = item(args[1], 2)
-            sources = [
-                builder.gep(data(kind.types[0], item(item(args[0], x), 0)), [item(item(args[0], x), 1)])
-                for x, kind in enumerate(kinds[0].types)
-            ]
-            sources += [builder.gep(data(kinds[1].types[x], item(args[1], x)), [at]) for x in range(2)]
-            terms = [_splat(builder, item(args[2], x), LANES) for x in range(len(kinds[2].types))]
-            return _reaching(builder, sources, terms, args[3:5], data(kinds[5], args[5]))
-
-        return types.int64(rows, columns, terms, types.int64, types.int64, hits), build
+        return types.int64(t, jk, share, weight, more, chi_ik, hits, places, terms), build
 
 
 def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) -> Any:
     """Write the loop over groups of eight lanes: one vector of doubles each."""
-    p_i, p_j, n_i, n_j, i_unit, j_unit, unit, lean, chi_ij, limit = terms
+    p_i, p_j, n_j, lean, j_unit, unit, limit = terms
     n_groups, first = bounds
 
     def times(a: Any, b: Any) -> Any:
@@ -179,12 +210,11 @@ def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) ->
         if isinstance(kind.element, ir.IntType):
             value = builder.sitofp(value, ir.VectorType(ir.DoubleType(), LANES))
         vectors.append(value)
-    t, n_ik, n_jk, p, s = vectors
-    r_ik, r_jk = times(minus(n_ik, times(n_i, p)), i_unit), times(minus(n_jk, times(n_j, p)), j_unit)
-    r_ijk = minus(minus(minus(t, times(p_i, n_jk)), times(p_j, n_ik)), times(p, lean))
-    r_ijk = times(r_ijk, unit)
-    squares = plus(plus(times(r_ik, r_ik), times(r_jk, r_jk)), times(r_ijk, r_ijk))
-    chi = plus(chi_ij, times(squares, times(s, s)))
+    t, n_jk, share, weight, more_ik, chi_ik = vectors
+    more_jk = minus(n_jk, times(n_j, share))
+    more_ijk = minus(minus(minus(t, times(p_i, more_jk)), times(p_j, more_ik)), times(share, lean))
+    squares = plus(times(times(more_jk, more_jk), j_unit), times(times(more_ijk, more_ijk), unit))
+    chi = plus(chi_ik, times(weight, squares))
     reached = builder.bitcast(builder.fcmp_ordered(">=", chi, limit), _I8)
     is_first = builder.icmp_signed("==", loop.t, _constant(0))
     reached = builder.and_(reached, builder.select(is_first, builder.trunc(first, _I8), _constant(255, _I8)))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import HAS_EXTRACT, LANES, extract, popcount, product
+from xordal.counting._bits import HAS_EXTRACT, LANES, extract, next_turn, popcount, product
 from xordal.counting._jit import kernel
 
 _CHUNK = 32  # blocks scored at once: long loops over lanes, their counts still in the first cache
@@ -482,23 +482,27 @@ def scan_pairs(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
 
 
 @kernel
-def scan_sets(parents: Cells, pairs: Any, layout: Layout, firsts: Any, span: Any, goal: Goal) -> Any:
-    """Return the last two variables of sets that can reach the bar, what they share, and where each first ends.
+def scan_sets(parents: Cells, pairs: Any, layout: Layout, firsts: Any, turn: Any, span: Any, goal: Goal) -> Any:
+    """Return last two variables of sets that can reach the bar, what they share, firsts taken, where each ends.
 
     The sets are those of one of the firsts and two later variables, together with the prefix of the parents.
-    Where there is no first, they are pairs whose lower variable lies in the span.
+    Threads that are given the same ``turn`` share the firsts out between them. Where there is no first, the
+    sets are pairs whose lower variable lies in the span.
     """
     n_parents, n_planes = len(parents.rows), parents.ones.shape[1] // LANES
     derived = 1 if pairs.shape[1] > 0 and len(firsts) > 0 else 0
     found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
-    ends = np.zeros(len(firsts), np.int64)
-    most = 1
+    taken, ends = np.empty(len(firsts), np.int64), np.empty(len(firsts), np.int64)
+    n_taken, most = 0, 1
     for i in firsts:
         most = max(most, layout.levels[layout.block_of[i]])
     room = room_for(layout, n_parents * most)
     cells, margins = parents, Margins(parents.rows, parents.ones, parents.weight)
     shape, entropy, bars = (n_parents, 1, 0), goal.prefix_entropy, goal.bars[0]
-    for place in range(max(len(firsts), 1)):
+    while True:
+        place = next_turn(turn)
+        if place >= max(len(firsts), 1):
+            break
         if len(firsts) > 0:
             i = firsts[place]
             block = layout.block_of[i]
@@ -512,5 +516,6 @@ def scan_sets(parents: Cells, pairs: Any, layout: Layout, firsts: Any, span: Any
         mine = Goal(goal.bars, goal.entropies, entropy, goal.n_rows, goal.logs)
         found = scan_pairs(cells, margins, shape, pairs, layout, span, mine, bars, room, found)
         if len(firsts) > 0:
-            ends[place] = found.n
-    return found.sets[: found.n], found.shared[: found.n], ends
+            taken[n_taken], ends[n_taken] = i, found.n
+            n_taken += 1
+    return found.sets[: found.n], found.shared[: found.n], taken[:n_taken], ends[:n_taken]

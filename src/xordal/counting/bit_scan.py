@@ -22,6 +22,11 @@ Found = tuple[NDArray[np.int32], NDArray[np.float64]]
 Prefix = tuple[_scan.Cells, NDArray[np.int32]]
 
 
+def first_turn() -> NDArray[np.int64]:
+    """Return what callers share who take turns."""
+    return np.zeros(1, dtype=np.int64)
+
+
 class BitScan:
     """All sets of some variables with few levels, together with a base."""
 
@@ -52,14 +57,17 @@ class BitScan:
         self._prefix = cells, pairs
         self._columns = self._binary_columns()
 
-    def scan(self, firsts: Sequence[int], unwanted: Event) -> Found:
-        """Return the sets that begin with one of the firsts and can reach the bar; fewer once unwanted."""
+    def scan(self, firsts: Sequence[int], turn: NDArray[np.int64], unwanted: Event) -> Found:
+        """Return the sets that begin with one of the firsts and can reach the bar; fewer once unwanted.
+
+        Callers that share a ``turn`` get the triples of different firsts, all of them together.
+        """
         if not firsts:
             return np.empty((0, self._order), np.int32), np.empty(0)
         if self._order == 2:
             return self._pairs(firsts)
         if self._order == 3:
-            return self._triples(self._prefix, (), np.array(firsts, dtype=np.int64))
+            return self._triples(self._prefix, (), np.array(firsts, dtype=np.int64), turn)
         found = [self._longer(self._prefix, (), first, unwanted) for first in firsts]
         return np.concatenate([sets for sets, _ in found]), np.concatenate([shared for _, shared in found])
 
@@ -70,7 +78,7 @@ class BitScan:
         cells = _scan.children(parent[0], self._layout, v, self._may_count_pairs(parent[0], levels))
         later = self._variables[self._variables > v]
         if len(prefix) == self._order - 3:
-            return self._triples(cells, prefix, later)
+            return self._triples(cells, prefix, later, first_turn())
         found = [self._longer(cells, prefix, int(u), unwanted) for u in later if not unwanted.is_set()]
         empty = np.empty((0, self._order), np.int32), np.empty(0)
         return (
@@ -82,24 +90,30 @@ class BitScan:
         n_slots = cells.ones.shape[1]
         return bool(len(cells.rows) * times * n_slots * n_slots * 4 <= _MOST_PAIRS)
 
-    def _triples(self, parent: Prefix, prefix: tuple[int, ...], firsts: NDArray[np.int64]) -> Found:
+    def _triples(
+        self, parent: Prefix, prefix: tuple[int, ...], firsts: NDArray[np.int64], turn: NDArray[np.int64]
+    ) -> Found:
         if not len(firsts):
             return np.empty((0, self._order), np.int32), np.empty(0)
         if self._columns is not None and not prefix:
-            return self._binary_triples(self._columns, firsts)
-        pairs, shared, ends = _scan.scan_sets(*parent, self._layout, firsts, (0, 0), self._goal(prefix))
+            return self._binary_triples(self._columns, firsts, turn)
+        goal = self._goal(prefix)
+        pairs, shared, taken, ends = _scan.scan_sets(*parent, self._layout, firsts, turn, (0, 0), goal)
         sets = np.empty((len(pairs), self._order), np.int32)
         sets[:, : len(prefix)] = prefix
-        sets[:, -3] = np.repeat(firsts, np.diff(ends, prepend=0))
+        sets[:, -3] = np.repeat(taken, np.diff(ends, prepend=0))
         sets[:, -2:] = pairs
         return sets, np.maximum(shared, 0.0)
 
-    def _binary_triples(self, columns: _binary.Columns, firsts: NDArray[np.int64]) -> Found:
+    def _binary_triples(
+        self, columns: _binary.Columns, firsts: NDArray[np.int64], turn: NDArray[np.int64]
+    ) -> Found:
         """Return triples of binary variables."""
         bar = float(self._goal(()).bars[0, 0, 0])
-        later, shared, ends = _binary.scan_binary(columns, np.searchsorted(self._variables, firsts), bar)
+        slots = np.searchsorted(self._variables, firsts)
+        later, shared, taken, ends = _binary.scan_binary(columns, slots, turn, bar)
         sets = np.empty((len(later), 3), np.int32)
-        sets[:, 0] = np.repeat(firsts, np.diff(ends, prepend=0))
+        sets[:, 0] = self._variables[np.repeat(taken, np.diff(ends, prepend=0))]
         sets[:, 1:] = self._variables[later]
         return sets, np.maximum(shared, 0.0)
 
@@ -121,7 +135,8 @@ class BitScan:
 
     def _pairs(self, firsts: Sequence[int]) -> Found:
         span, none = (min(firsts), max(firsts) + 1), np.empty(0, np.int64)
-        sets, shared, _ = _scan.scan_sets(*self._prefix, self._layout, none, span, self._goal(()))
+        goal = self._goal(())
+        sets, shared, _, _ = _scan.scan_sets(*self._prefix, self._layout, none, first_turn(), span, goal)
         wanted = np.isin(sets[:, 0], np.array(firsts))
         return sets[wanted], np.maximum(shared[wanted], 0.0)
 

@@ -2,8 +2,8 @@
 
 Variables with few levels are scanned in bits, sets with any other by codes. Work is cut into groups of firsts,
 large enough that what Python does between them does not matter, small enough that a scan can be ended at any
-time. Of each group every thread gets a share of the same cost, in one call; what they found is sorted, so that
-blocks do not depend on who made them.
+time. Each thread works on a group in one call: triples it takes by turns from what is left, of other sets it
+gets a share of the same cost. What they found is sorted, so that blocks do not depend on who made them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from itertools import accumulate, combinations, islice
 from math import comb
 from threading import Event
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.bit_scan import BitScan
+from xordal.counting.bit_scan import BitScan, first_turn
 from xordal.counting.extensions import extensions
 from xordal.counting.oracle import Bar, ScanBlock
 from xordal.counting.rows import MOST_LEVELS, Rows
@@ -37,8 +38,31 @@ _BATCH = 1024  # sets counted by codes at once
 Found = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
+class Field(NamedTuple):
+    """The variables of a scan, and which of them are scanned in bits."""
+
+    others: tuple[int, ...]
+    narrow: tuple[int, ...]
+    n_sets: dict[int, int]  # how many begin with each variable
+    cost: int  # of a set: about so many words are multiplied
+
+    @classmethod
+    def of(cls, rows: Rows, order: int, base: VarSet, n_base: int) -> Field:
+        """Return what a scan goes over: all but its base."""
+        others = tuple(v for v in range(len(rows.n_levels)) if not base >> v & 1)
+        most = 0
+        if rows.bits is not None and n_base << order <= _LARGEST_BINARY:
+            most = min(max(int((_LARGEST_TABLE / n_base) ** (1 / order) + 1e-9), 2), MOST_LEVELS)
+        narrow = tuple(v for v in others if rows.n_levels[v] <= most)
+        n_sets = {v: comb(later, order - 1) for later, v in enumerate(reversed(others))}
+        return cls(others, narrow, n_sets, _cost_of_a_set(rows, narrow, is_all=len(narrow) == len(others)))
+
+
+_FIELDS: WeakKeyDictionary[Rows, dict[int, Field]] = WeakKeyDictionary()  # of scans without a base, by order
+
+
 class Scan(NamedTuple):
-    """One scan: its base and bar, and which variables are scanned in bits."""
+    """One scan: its base and bar, and what it goes over."""
 
     rows: Rows
     order: int
@@ -47,52 +71,48 @@ class Scan(NamedTuple):
     base_ids: NDArray[np.int64]
     n_base: int
     base_entropy: float
-    others: tuple[int, ...]
-    narrow: frozenset[int]
-    n_sets: dict[int, int]  # how many begin with each variable
-    cost: int  # of a set: about so many words are multiplied
+    field: Field
 
     @classmethod
     def of(cls, rows: Rows, order: int, at_least: Bar, base: VarSet) -> Scan:
         """Prepare a scan."""
         ids, n_base = rows.codes.ids(base)
-        of_base = 0.0
-        if base != EMPTY:
-            of_base = float(-rows.shared(0.0, rows.log_sums(ids, n_base, np.empty((1, 0), np.int64)))[0])
-        others = tuple(v for v in range(len(rows.n_levels)) if not base >> v & 1)
-        most = 0
-        if rows.bits is not None and n_base << order <= _LARGEST_BINARY:
-            most = min(max(int((_LARGEST_TABLE / n_base) ** (1 / order) + 1e-9), 2), MOST_LEVELS)
-        narrow = frozenset(v for v in others if rows.n_levels[v] <= most)
-        n_sets = {v: comb(later, order - 1) for later, v in enumerate(reversed(others))}
-        cost = _cost_of_a_set(rows, narrow, is_all=len(narrow) == len(others))
-        return cls(rows, order, at_least, base, ids, n_base, of_base, others, narrow, n_sets, cost)
+        if base == EMPTY:
+            known = _FIELDS.setdefault(rows, {})
+            if order not in known:
+                known[order] = Field.of(rows, order, base, n_base)
+            return cls(rows, order, at_least, base, ids, n_base, 0.0, known[order])
+        of_base = float(-rows.shared(0.0, rows.log_sums(ids, n_base, np.empty((1, 0), np.int64)))[0])
+        return cls(rows, order, at_least, base, ids, n_base, of_base, Field.of(rows, order, base, n_base))
 
 
 def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
     """Yield the sets that can reach the bar, by groups of firsts; the firsts that are done left out."""
-    firsts = [v for v in scan.others if v not in done]
+    field = scan.field
+    firsts = [v for v in field.others if v not in done] if done else field.others
     if scan.order == 1:
         yield from _singles(scan, firsts, threads)
         return
     bits = None
-    if len(scan.narrow) >= scan.order:
-        bits = BitScan(scan.rows, scan.order, scan.at_least, sorted(scan.narrow))
+    if len(field.narrow) >= scan.order:
+        bits = BitScan(scan.rows, scan.order, scan.at_least, field.narrow)
         bits.start(scan.base_ids, scan.n_base, scan.base_entropy, with_base=scan.base != EMPTY)
-    is_narrow = len(scan.narrow) == len(scan.others)
+    is_narrow, narrow = len(field.narrow) == len(field.others), frozenset(field.narrow)
     unwanted = Event()
     under_way: deque[tuple[tuple[int, ...], int]] = deque()
 
-    def tasks() -> Iterator[tuple[int, ...]]:
+    def tasks() -> Iterator[_Share]:
         for group in _groups(scan, firsts, threads):
             shares = _shares(scan, group, threads)
             under_way.append((group, len(shares)))
             yield from shares
 
-    def run(share: tuple[int, ...]) -> list[Found]:
-        found = _by_codes(scan, share, unwanted)
+    def run(share: _Share) -> list[Found]:
+        found = _by_codes(scan, share.own, unwanted)
         if bits is not None:
-            found.append(bits.scan(share if is_narrow else [v for v in share if v in scan.narrow], unwanted))
+            mine = share.common if scan.order == 3 else share.own
+            mine = mine if is_narrow else tuple(v for v in mine if v in narrow)
+            found.append(bits.scan(mine, share.turn, unwanted))
         return found
 
     with closing(
@@ -102,41 +122,50 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
             group, n_shares = under_way.popleft()
             rest = [one for share in islice(answers, n_shares - 1) for one in share]
             sets, shared = _sorted([*found, *rest], scan.order)
-            yield ScanBlock(group, sets, shared, sum(scan.n_sets[v] for v in group))
+            yield ScanBlock(group, sets, shared, sum(field.n_sets[v] for v in group))
 
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
     """Yield the firsts in groups that keep all threads busy for one call each."""
-    most = min(threads * _TASK // scan.cost, _MOST_SETS)
+    of, most = scan.field.n_sets, min(threads * _TASK // scan.field.cost, _MOST_SETS)
     begin, n_sets = 0, 0
     for end, v in enumerate(firsts):
-        n_sets += scan.n_sets[v]
+        n_sets += of[v]
         if n_sets > most and end > begin:
             yield tuple(firsts[begin:end])
-            begin, n_sets = end, scan.n_sets[v]
+            begin, n_sets = end, of[v]
     if firsts:
         yield tuple(firsts[begin:])
 
 
-def _shares(scan: Scan, group: tuple[int, ...], threads: int) -> list[tuple[int, ...]]:
+class _Share(NamedTuple):
+    """What a thread does of a group: its own firsts; or the common ones, in turn with the others."""
+
+    own: tuple[int, ...]
+    common: tuple[int, ...]
+    turn: NDArray[np.int64]
+
+
+def _shares(scan: Scan, group: tuple[int, ...], threads: int) -> list[_Share]:
     """Return a group in shares of about the same cost, one for each thread; whole where it is not worth it.
 
     Costs fall from first to first, so firsts are dealt out to and fro. Pairs are scanned by ranges of firsts.
     """
-    n_sets = sum(scan.n_sets[v] for v in group)
-    if threads == 1 or n_sets * scan.cost < _LEAST_TASK:
-        return [group]
+    of, turn = scan.field.n_sets, first_turn()
+    n_sets = sum(of[v] for v in group)
+    if threads == 1 or n_sets * scan.field.cost < _LEAST_TASK:
+        return [_Share(group, group, turn)]
     if scan.order == 2:
-        done = list(accumulate(scan.n_sets[v] for v in group))
+        done = list(accumulate(of[v] for v in group))
         cuts = [bisect(done, n_sets * t // threads) for t in range(threads)]
         shares = [group[begin:end] for begin, end in zip(cuts, [*cuts[1:], None], strict=True)]
     else:
-        turn = 2 * threads
-        shares = [group[t::turn] + group[turn - 1 - t :: turn] for t in range(threads)]
-    return [share for share in shares if share]
+        there = 2 * threads
+        shares = [group[t::there] + group[there - 1 - t :: there] for t in range(threads)]
+    return [_Share(share, group, turn) for share in shares if share]
 
 
-def _cost_of_a_set(rows: Rows, narrow: frozenset[int], is_all: bool) -> int:
+def _cost_of_a_set(rows: Rows, narrow: Sequence[int], is_all: bool) -> int:
     """Return about how many words are multiplied for one set."""
     if not is_all:
         return 64 * int(rows.codes.codes.shape[1])  # by codes, some nanoseconds per row
@@ -156,15 +185,15 @@ def _singles(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[ScanBl
 
 def _by_codes(scan: Scan, firsts: Sequence[int], unwanted: Event) -> list[Found]:
     """Return the sets that hold a variable which is not scanned in bits."""
-    if len(scan.narrow) == len(scan.others) >= scan.order:
+    if len(scan.field.narrow) == len(scan.field.others) >= scan.order:
         return []
-    rows = scan.rows
+    rows, narrow = scan.rows, frozenset(scan.field.narrow)
     bars: dict[tuple[int, ...], float] = {}
     wanted = (
         (first, *rest)
         for first in firsts
-        for rest in combinations([v for v in scan.others if v > first], scan.order - 1)
-        if first not in scan.narrow or not scan.narrow.issuperset(rest)
+        for rest in combinations([v for v in scan.field.others if v > first], scan.order - 1)
+        if first not in narrow or not narrow.issuperset(rest)
     )
     kept: list[Found] = []
     while not unwanted.is_set() and (block := list(islice(wanted, _BATCH))):

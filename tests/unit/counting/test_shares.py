@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xordal.counting import scanner
+from xordal.counting._bits import next_turn
+from xordal.counting._jit import kernel
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.rows import Rows
 from xordal.counting.scanner import Scan
+from xordal.counting.threads import in_threads
 from xordal.data.table import CategoricalTable
 from xordal.types import EMPTY
 
@@ -76,9 +80,10 @@ def test_every_first_is_in_one_share(
         shares = [scanner._shares(scan, group, threads) for group in groups]
     assert [v for group in groups for v in group] == firsts
     for group, parts in zip(groups, shares, strict=True):
-        assert len(group) == 1 or sum(scan.n_sets[v] for v in group) <= most
+        assert len(group) == 1 or sum(scan.field.n_sets[v] for v in group) <= most
         assert 1 <= len(parts) <= threads
-        assert sorted(v for part in parts for v in part) == list(group)
+        assert sorted(v for part in parts for v in part.own) == list(group)
+        assert all(part.common == group and part.turn is parts[0].turn for part in parts)
 
 
 @pytest.mark.parametrize(("order", "threads"), [(2, 2), (3, 2), (3, 4), (4, 3)])
@@ -86,12 +91,27 @@ def test_shares_cost_about_the_same(order: int, threads: int) -> None:
     scan = scan_of(200, order)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanner, "_LEAST_TASK", 1)
-        shares = scanner._shares(scan, scan.others, threads)
-    sizes = [sum(scan.n_sets[v] for v in share) for share in shares]
+        shares = scanner._shares(scan, scan.field.others, threads)
+    sizes = [sum(scan.field.n_sets[v] for v in share.own) for share in shares]
     assert len(sizes) == threads
     assert max(sizes) <= 1.03 * min(sizes)
 
 
 def test_small_groups_are_not_shared() -> None:
     scan = scan_of(10, 3)
-    assert scanner._shares(scan, scan.others, 4) == [scan.others]
+    (share,) = scanner._shares(scan, scan.field.others, 4)
+    assert share.own == share.common == scan.field.others
+
+
+def test_threads_take_every_turn_once() -> None:
+    turn = np.zeros(1, dtype=np.int64)
+    taken = in_threads(4, lambda n: take_turns(turn, n), [1000] * 40)
+    assert sorted(mine for some in taken for mine in some.tolist()) == list(range(40_000))
+
+
+@kernel
+def take_turns(turn: Any, n: int) -> Any:
+    mine = np.empty(n, np.int64)
+    for x in range(n):
+        mine[x] = next_turn(turn)
+    return mine

@@ -74,7 +74,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     find_groups: bool = True,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
-    notice: Callable[[str], None] = lambda line: None,
+    notice: Callable[[str], None] | None = None,
 ) -> Learned:
     """Learn a decomposable Markov network by multi-link lookahead search.
 
@@ -198,7 +198,7 @@ class _Known:
     counter: CellCounter | None
 
     @classmethod
-    def of(cls, source: CategoricalTable | Joint, plan: _Plan, notice: Callable[[str], None]) -> _Known:
+    def of(cls, source: CategoricalTable | Joint, plan: _Plan, notice: Callable[[str], None] | None) -> _Known:
         if not isinstance(source, CategoricalTable | Joint):
             raise DataError(
                 f"learn() takes a table or a joint, not a {type(source).__name__}. "
@@ -209,9 +209,10 @@ class _Known:
             scanner = PlainScanner(exact, source.n_levels)
             return cls(source.variables, source.levels, source.n_levels, None, exact, scanner, None)
         sets = sets_to_scan(source.n_variables, plan.schedule.max_links, plan.max_variables)
-        counted = oracle_for(source, threads=plan.limits.threads, work=float(sum(sets.values())), notice=notice)
+        say = notice or (lambda line: None)
+        counted = oracle_for(source, threads=plan.limits.threads, work=float(sum(sets.values())), notice=say)
         cached = CachedOracle(counted)
-        if is_long(sets) and plan.engine == "fast":
+        if notice is not None and is_long(sets) and plan.engine == "fast":
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
         return cls(source.names, source.levels, source.n_levels, source.n_rows, cached, counted, counted)
 

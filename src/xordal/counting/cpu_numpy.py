@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from xordal.types import VarSet, members
 _LARGEST_CODE = 2**62
 _SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows
 _SMALL_TABLES = 1 << 14  # cells of the tables that are kept, in all
+_FEW, _FEW_CELLS = 1 << 19, 1 << 14  # numbers multiplied, and cells, of sets that are counted in one go
 _TOGETHER = 1 << 18  # rows, or cells, of sets that are counted together: what caches hold
 
 
@@ -55,6 +57,10 @@ class NumpyCounter:
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
+        if len(sets) * len(self._n_levels) * self._codes.shape[1] <= _FEW:
+            plan = _plan(tuple(sets), self._n_levels)
+            if len(sets) * plan.width <= _FEW_CELLS:
+                return self._in_one_go(plan)
         found = np.empty(len(sets))
         chosen = [members(variables) for variables in sets]
         for places, shape in self._batches(chosen):
@@ -68,6 +74,19 @@ class NumpyCounter:
                     self._n_kept += tables.size
                     self._kept.update(zip(together, tables, strict=True))
         return found
+
+    def _in_one_go(self, plan: _Plan) -> NDArray[np.float64]:
+        """Return the entropies of sets of any shapes: each table is followed by cells that do not exist."""
+        n_sets = len(plan.chosen)
+        codes = (plan.strides @ self._codes + plan.begins).astype(np.int64)
+        weights = None if self._weights is None else np.broadcast_to(self._weights, codes.shape).reshape(-1)
+        counted = np.bincount(codes.reshape(-1), weights=weights, minlength=n_sets * plan.width)
+        tables = counted.astype(np.int64).reshape(n_sets, plan.width)
+        if tables.size <= _SMALL_TABLES - self._n_kept:
+            self._n_kept += tables.size
+            for chosen, n_cells, table in zip(plan.chosen, plan.n_cells, tables, strict=True):
+                self._kept[chosen] = table[:n_cells]
+        return entropies_of_tables(tables)
 
     def _batches(self, sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[list[int], tuple[int, ...] | None]]:
         """Yield places of sets with the same numbers of levels, and these; None where each is counted alone."""
@@ -138,6 +157,31 @@ class NumpyCounter:
         for v in others:
             codes = codes * self._n_levels[v] + self._codes[v]
         return codes
+
+
+class _Plan(NamedTuple):
+    """How sets of different shapes are counted in one go."""
+
+    chosen: list[tuple[int, ...]]
+    n_cells: list[int]
+    width: int  # cells of the largest table
+    strides: NDArray[np.float64]  # (sets, columns): a product of floats is quick, and exact up to 2^53
+    begins: NDArray[np.float64]  # (sets, 1)
+
+
+@lru_cache(maxsize=16)
+def _plan(sets: tuple[VarSet, ...], n_levels: tuple[int, ...]) -> _Plan:
+    """Return the plan of sets; those that a search of few columns begins with are always the same."""
+    chosen = [members(variables) for variables in sets]
+    strides, n_cells = np.zeros((len(sets), len(n_levels))), []
+    for row, variables in zip(strides, chosen, strict=True):
+        stride = 1
+        for v in reversed(variables):
+            row[v] = stride
+            stride *= n_levels[v]
+        n_cells.append(stride)
+    width = max(n_cells, default=1)
+    return _Plan(chosen, n_cells, width, strides, np.arange(len(sets), dtype=np.float64)[:, None] * width)
 
 
 @lru_cache(maxsize=256)

@@ -26,6 +26,7 @@ from xordal.types import EMPTY, VarSet, varset
 _BATCH = 4096  # sets asked for at once
 _BLOCK = 256  # sets up to which a block takes in another first: told at least so often
 _CHEAP = 1 << 14  # rows of sets that NumPy counts in about the time a call costs
+_SMALL = 4  # variables of the sets that most searches ask for
 _GOOD_PART = 8  # sets of a size for each that is asked for
 _REMEMBERED = 100_000  # entropies, about 15 MB of them
 
@@ -127,6 +128,7 @@ class CountingOracle:
         inner = counter if isinstance(counter, EntropyOracle) else _Finalized(counter)
         self._n_variables = len(n_levels)
         self._most_at_once = _CHEAP // max(getattr(counter, "n_distinct", _CHEAP), 1)
+        self._is_first = True
         self._entropies = CachedOracle(inner, _REMEMBERED, self._with_siblings)
         self._scanner = PlainScanner(self._entropies, n_levels)
 
@@ -149,8 +151,17 @@ class CountingOracle:
         return self._scanner.extensions(bases)
 
     def _with_siblings(self, new: list[VarSet]) -> list[VarSet]:
-        """Add all sets of the same sizes, where these are few, cheap, and asked for in good part already."""
+        """Add sets that will be asked for too, where these are few and cheap.
+
+        At first these are all small ones; later those of the sizes that are asked for in good part already.
+        """
         wider = dict.fromkeys(new)
+        if self._is_first:
+            self._is_first = False
+            if sum(comb(self._n_variables, size) for size in range(_SMALL + 1)) <= self._most_at_once:
+                for size in range(_SMALL + 1):
+                    wider.update(dict.fromkeys(_sets_of(self._n_variables, size)))
+                return list(wider)
         for size, n_new in Counter(s.bit_count() for s in new).items():
             n_sets = comb(self._n_variables, size)
             if n_sets <= min(_GOOD_PART * n_new, self._most_at_once):

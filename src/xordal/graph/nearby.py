@@ -14,10 +14,11 @@ Two facts let a search look only around what changed; both are tested by brute f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from math import comb
 
+from xordal.graph.remembered import MOST, SMALL
 from xordal.types import LinkSet, VarSet, members
 
 
@@ -50,8 +51,8 @@ def disturbed(neighbours: Sequence[int], links: LinkSet) -> VarSet:
     return VarSet(found)
 
 
-def sets_around(neighbours: Sequence[int], anchors: int, size: int, n_missing: int) -> Iterator[VarSet]:
-    """Yield once each variable set that meets the anchors and hangs together by steps of at most two links.
+def sets_around(neighbours: tuple[int, ...], anchors: int, size: int, n_missing: int) -> Iterable[VarSet]:
+    """Return once each variable set that meets the anchors and hangs together by steps of at most two links.
 
     Parameters
     ----------
@@ -66,30 +67,37 @@ def sets_around(neighbours: Sequence[int], anchors: int, size: int, n_missing: i
 
     Examples
     --------
-    >>> path = [0b0010, 0b0101, 0b1010, 0b0100]  # 0-1-2-3
+    >>> path = (0b0010, 0b0101, 0b1010, 0b0100)  # 0-1-2-3
     >>> [members(found) for found in sets_around(path, 0b0001, size=3, n_missing=1)]
     [(0, 1, 2)]
     """
-    yield from _grown(neighbours, lambda v: within_two(neighbours, v), anchors, size, n_missing)
+    grown = _all_grown if len(neighbours) <= SMALL else _grown
+    return grown(neighbours, 2, anchors, size, n_missing)
 
 
-def linked_sets(neighbours: Sequence[int], anchors: int, size: int, n_missing: int) -> Iterator[VarSet]:
-    """Yield once each variable set that meets the anchors and that its own links hold together.
+def linked_sets(neighbours: tuple[int, ...], anchors: int, size: int, n_missing: int) -> Iterable[VarSet]:
+    """Return once each variable set that meets the anchors and that its own links hold together.
 
     Examples
     --------
-    >>> path = [0b0010, 0b0101, 0b1010, 0b0100]  # 0-1-2-3
+    >>> path = (0b0010, 0b0101, 0b1010, 0b0100)  # 0-1-2-3
     >>> [members(found) for found in linked_sets(path, 0b0001, size=4, n_missing=3)]
     [(0, 1, 2, 3)]
     """
-    yield from _grown(neighbours, neighbours.__getitem__, anchors, size, n_missing)
+    grown = _all_grown if len(neighbours) <= SMALL else _grown
+    return grown(neighbours, 1, anchors, size, n_missing)
 
 
-def _grown(
-    neighbours: Sequence[int], reach: Callable[[int], int], anchors: int, size: int, n_missing: int
-) -> Iterator[VarSet]:
-    """Yield the sets that grow from an anchor by vertices within reach of one another."""
-    near = cache(reach)
+@lru_cache(maxsize=MOST)
+def _all_grown(
+    neighbours: tuple[int, ...], step: int, anchors: int, size: int, n_missing: int
+) -> tuple[VarSet, ...]:
+    return tuple(_grown(neighbours, step, anchors, size, n_missing))
+
+
+def _grown(neighbours: Sequence[int], step: int, anchors: int, size: int, n_missing: int) -> Iterator[VarSet]:
+    """Yield the sets that grow from an anchor by steps of at most one link, or two."""
+    near = neighbours.__getitem__ if step == 1 else cache(lambda v: within_two(neighbours, v))
     # How many pairs the vertices after the next can miss, by how many there are already.
     most_later = [comb(size, 2) - comb(n_chosen + 1, 2) for n_chosen in range(size)]
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
+from xordal.graph.remembered import remembered
 from xordal.graph.signed_sets import change, signed_sets
 from xordal.types import LinkSet, SignedSets, VarSet, members, varset
 
@@ -26,6 +27,7 @@ class Candidate(NamedTuple):
     steps: tuple[Addition, ...] = ()
 
 
+@remembered
 def candidate(graph: ChordalGraph, variables: VarSet) -> Candidate | None:
     """Return the candidate that completes a variable set, or None if that breaks chordality.
 
@@ -50,6 +52,7 @@ def addition(graph: ChordalGraph, links: LinkSet, fill_in: LinkSet = ()) -> Cand
     return Candidate(varset(v for link in links for v in link), links, change(chain), fill_in)
 
 
+@remembered
 def within(graph: ChordalGraph, variables: VarSet) -> Candidate:
     """Return the candidate that a variable set would be if there were nothing else in the graph.
 

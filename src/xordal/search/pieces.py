@@ -22,7 +22,7 @@ from xordal.search.gain import gains
 from xordal.search.parts import Catalogue, Kind, patterns
 from xordal.search.problem import Problem
 from xordal.search.streams import are_apart
-from xordal.search.sweep import Grown, OnBlock, bar, free_shape, least, numbered
+from xordal.search.sweep import FEW, Grown, OnBlock, bar, free_shape, least, numbered, with_one
 from xordal.types import VarSet, members, varset
 
 _BLOCK = 1000  # variable sets looked at between two words of progress
@@ -111,6 +111,12 @@ class Extended:
 
     def _with_one(self, graph: ChordalGraph, bases: list[Candidate], on_block: OnBlock) -> Iterator[VarSet]:
         problem = self._problem
+        if len(bases) * graph.n_vertices <= FEW:
+            on_block(len(bases) * graph.n_vertices)
+            near = [_around(graph, base.variables) for base in bases]
+            for place, v, _, _ in with_one(problem, bases, near):
+                yield VarSet(bases[place].variables | 1 << v)
+            return
         own = gains([base.change for base in bases], problem.oracle)
         levels, level_of = numbered(problem.n_levels)
         for base, gain, shared in zip(bases, own, _rows(problem, bases), strict=True):

@@ -8,7 +8,7 @@ base gains plus what they share with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from math import comb, inf, prod
@@ -25,10 +25,12 @@ from xordal.search.gain import gains
 from xordal.search.problem import Problem
 from xordal.search.streams import Stream, are_apart
 from xordal.statistics.criterion import Shape
-from xordal.types import members
+from xordal.types import VarSet, members
+
+FEW = 200
+"""Rows, or pairs of base and variable, up to which Python is quicker than NumPy."""
 
 _MOST_WAITING = 4_000_000  # free sets kept in waiting, 20 to 50 bytes each
-_FEW = 200  # rows up to which Python is quicker than NumPy
 _MOST_CODES = 1 << 20  # up to which codes are counted, not sorted
 _BLOCK_CELLS = 4_000_000  # pairs of base and variable looked at in one go
 
@@ -116,9 +118,14 @@ def extensions(
 
 def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate], on_block: OnBlock) -> Stream:
     on_block(len(bases) * graph.n_vertices)
-    outside = _outside(graph, bases)
-    if not outside.any():
+    everything, near = (1 << graph.n_vertices) - 1, [_components(graph, base.variables) for base in bases]
+    if all(inside == everything for inside in near):
         return _NOTHING
+    if len(bases) * graph.n_vertices <= FEW:
+        return _one_more_of_few(problem, bases, near)
+    outside = np.ones((len(bases), graph.n_vertices), dtype=np.bool_)
+    for row, inside in enumerate(near):
+        outside[row, list(members(inside))] = False
     own = np.array(gains([base.change for base in bases], problem.oracle))
     shared = problem.scanner.extensions([base.variables for base in bases])
     total = own[:, None] + shared + problem.scanner.error
@@ -136,6 +143,40 @@ def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate],
     may = upper > -inf
     sets = chosen[may].astype(np.int32).reshape(-1, 1)
     return Stream(sets, upper[may], [base.variables for base in bases], of[may])
+
+
+def _one_more_of_few(problem: Problem, bases: Sequence[Candidate], near: Sequence[int]) -> Stream:
+    """Return the same for few bases and variables, one by one."""
+    found = [
+        (place, v, problem.judge.ceiling(shape, np.array([total]))[0])
+        for place, v, shape, total in with_one(problem, bases, near)
+    ]
+    able = [one for one in found if one[2] > -inf]
+    if not able:
+        return _NOTHING
+    of, chosen, upper = zip(*able, strict=True)
+    sets = np.array(chosen, dtype=np.int32).reshape(-1, 1)
+    return Stream(sets, np.array(upper), [base.variables for base in bases], np.array(of, dtype=np.int64))
+
+
+def with_one(
+    problem: Problem, bases: Sequence[Candidate], near: Sequence[int]
+) -> Iterator[tuple[int, int, Shape, float]]:
+    """Yield the bases, by their place, and variables not near them whose union may be accepted.
+
+    With them come the shape of the union and the most that completing it may gain.
+    """
+    n_levels, error = problem.n_levels, problem.scanner.error
+    own = gains([base.change for base in bases], problem.oracle)
+    shared = problem.scanner.extensions([base.variables for base in bases]).tolist()
+    for place, base in enumerate(bases):
+        grown = Grown.of(base, n_levels)
+        shapes = {r: grown.with_levels((r,)) for r in dict.fromkeys(n_levels)}
+        bars = {r: problem.least_gain(shape) for r, shape in shapes.items()}
+        for v, more in enumerate(shared[place]):
+            total = own[place] + more + error
+            if total >= bars[n_levels[v]] and not near[place] >> v & 1:
+                yield place, v, shapes[n_levels[v]], total
 
 
 def _several(problem: Problem, base: Candidate, n_more: int, on_block: OnBlock) -> Stream:
@@ -177,7 +218,7 @@ def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) 
 
 def _kinds(levels: NDArray[np.int64]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
     """Return the distinct rows, and the number of each row among them."""
-    if len(levels) <= _FEW:
+    if len(levels) <= FEW:
         return numbered([tuple(row) for row in levels.tolist()])
     codes = np.zeros(len(levels), dtype=np.int64)
     for place in range(levels.shape[1]):  # a place at a time the numbers stay small; whole rows sort slowly
@@ -244,13 +285,9 @@ def numbered(values: Sequence[T]) -> tuple[list[T], NDArray[np.int64]]:
     return list(number), np.array(numbers, dtype=np.int64)
 
 
-def _outside(graph: ChordalGraph, bases: Sequence[Candidate]) -> NDArray[np.bool_]:
-    """Return which variables lie in other components than each base, shape (bases, variables)."""
-    n = graph.n_vertices
-    outside = np.ones((len(bases), n), dtype=np.bool_)
-    for row, base in enumerate(bases):
-        inside = 0
-        for v in members(base.variables):
-            inside |= graph.components[v]
-        outside[row, list(members(inside))] = False
-    return outside
+def _components(graph: ChordalGraph, variables: VarSet) -> int:
+    """Return all that lies in a component with one of the variables."""
+    inside = 0
+    for v in members(variables):
+        inside |= graph.components[v]
+    return inside

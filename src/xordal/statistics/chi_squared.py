@@ -94,6 +94,12 @@ def _special() -> Any:
     return special
 
 
+@lru_cache(maxsize=1 << 12)
+def quantile_of(log_p: float, dof: float) -> float:
+    """Return the same for one number, worked out once: bars are asked for in every search anew."""
+    return float(quantile(log_p, dof))
+
+
 def quantile(log_p: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:
     """Return the G2 whose log p-value is the given one: the inverse of :func:`log_tail`.
 

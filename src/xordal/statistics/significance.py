@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
-from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile
+from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile_of
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict, shape_of
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
 from xordal.statistics.weights import Weights
@@ -163,7 +163,7 @@ class SignificanceJudge:
         bar = self._highest_level(shape)
         if bar == -inf:
             return inf
-        return (1 - _SPARE) * float(quantile(bar, _nominal_dof(shape))) / (2 * self._n_rows)
+        return (1 - _SPARE) * quantile_of(bar, _nominal_dof(shape)) / (2 * self._n_rows)
 
     def tolerance(self, best: float) -> float:
         """Return 1e-9 of the best rank."""
@@ -191,7 +191,7 @@ def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, i
     0.0169
     """
     log_weight = Weights(n_variables, *bounds).log_weight(size, size * (size - 1) // 2, 0)
-    return float(quantile(log(alpha) + log_weight, 2**size - 1 - size)) / (2 * n_rows)
+    return quantile_of(log(alpha) + log_weight, 2**size - 1 - size) / (2 * n_rows)
 
 
 def _nominal_dof(shape: Shape) -> int:

@@ -148,7 +148,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             local_search=self.local_search,
             constraints=self.constraints,
             limits=self.limits,
-            on_progress=self.callback or (lambda progress: None),
+            on_progress=self.callback,
         )
         self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, smoothing=self.smoothing)
         self.graph_: nx.Graph = to_networkx(self.learned_)

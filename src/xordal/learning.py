@@ -73,7 +73,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     checkpoint: Checkpoint | None = None,
     find_groups: bool = True,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Learned:
     """Learn a decomposable Markov network by multi-link lookahead search.

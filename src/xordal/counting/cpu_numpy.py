@@ -123,6 +123,8 @@ class NumpyCounter:
         shape = tuple(self._n_levels[v] for v in variables)
         n_cells = prod(shape)
         if (kept := self._kept.get(variables)) is not None and n_cells <= _SMALL:
+            if kept.all():
+                return CellCounts(_cells_of(shape), kept)
             occupied = np.flatnonzero(kept)
             return CellCounts(_cells_of(shape)[occupied], kept[occupied])
         n_rows = self._codes.shape[1]

@@ -51,9 +51,9 @@ class PlainScanner:
                 ((first, *rest) for rest in combinations([v for v in others if v > first], order - 1))
                 for first in firsts
             )
-            found = list(self._reaching(every, at_least, base))
-            sets = np.array([chosen for chosen, _ in found], dtype=np.int32).reshape(len(found), order)
-            shared = np.array([shared for _, shared in found], dtype=np.float64)
+            found = [self._reaching(block, at_least, base) for block in _blocks(every)]
+            sets = np.concatenate([np.empty((0, order), np.int32), *(sets for sets, _ in found)])
+            shared = np.concatenate([np.empty(0), *(shared for _, shared in found)])
             yield ScanBlock(tuple(firsts), sets, shared, sum(n_begin[first] for first in firsts))
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
@@ -81,27 +81,29 @@ class PlainScanner:
         ]
 
     def _reaching(
-        self, every: Iterator[tuple[int, ...]], at_least: Bar, base: VarSet
-    ) -> Iterator[tuple[tuple[int, ...], float]]:
-        bars: dict[tuple[int, ...], float] = {}
-        while block := list(islice(every, _BATCH)):
-            for chosen, shared in zip(block, self._shared(block, [base] * len(block)), strict=True):
-                levels = tuple([self._n_levels[v] for v in chosen])
-                if levels not in bars:
-                    bars[levels] = at_least(tuple(sorted(levels))) - ROUNDING
-                if shared >= bars[levels]:
-                    yield chosen, shared
+        self, block: Sequence[tuple[int, ...]], at_least: Bar, base: VarSet
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return those of some sets that reach the bar, and what they share."""
+        sets, n = np.array(block, dtype=np.int32), len(self._n_levels)
+        singles = [VarSet(1 << v) for v in range(n)]
+        together = [VarSet(base | varset(chosen)) for chosen in block]
+        known = self._oracle.entropies([*singles, base, *together])
+        shared = known[n] + known[:n][sets].sum(axis=1) - known[n + 1 :]
+        reach = shared >= self._bars(sets, at_least) - ROUNDING
+        return sets[reach], shared[reach]
 
-    def _shared(self, block: Sequence[tuple[int, ...]], bases: Sequence[VarSet]) -> list[float]:
-        """Return what the variables of each set share with each other and with its base."""
-        together = [VarSet(base | varset(chosen)) for base, chosen in zip(bases, block, strict=True)]
-        parts = dict.fromkeys([*(VarSet(1 << v) for v in {v for chosen in block for v in chosen}), *bases])
-        known = self._oracle.entropies([*parts, *together]).tolist()
-        of = dict(zip(parts, known, strict=False))
-        return [
-            fsum([of[base], *[of[VarSet(1 << v)] for v in chosen], -whole])
-            for base, chosen, whole in zip(bases, block, known[len(parts) :], strict=True)
-        ]
+    def _bars(self, sets: NDArray[np.int32], at_least: Bar) -> NDArray[np.float64]:
+        """Return the bar of each set."""
+        if len(set(self._n_levels)) == 1:
+            return np.full(len(sets), at_least((self._n_levels[0],) * sets.shape[1]))
+        levels = np.sort(np.array(self._n_levels)[sets], axis=1).tolist()
+        bars = {here: at_least(here) for here in {tuple(one) for one in levels}}
+        return np.array([bars[tuple(one)] for one in levels])
+
+
+def _blocks(every: Iterator[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+    while block := list(islice(every, _BATCH)):
+        yield block
 
 
 def _groups(firsts: Sequence[int], n_begin: dict[int, int]) -> Iterator[list[int]]:

@@ -46,10 +46,11 @@ class Column:
 
     def counts(self, weights: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return how many rows each level has; weighted rows count as often as their weight says."""
-        present = ~self.is_missing
-        weighted = None if weights is None else weights[present]
-        found = np.bincount(self.codes[present], weights=weighted, minlength=len(self.levels))
-        return found.astype(np.int64)
+        codes = self.codes
+        if len(codes) and codes.min() < 0:
+            present = ~self.is_missing
+            codes, weights = codes[present], None if weights is None else weights[present]
+        return np.bincount(codes, weights=weights, minlength=len(self.levels)).astype(np.int64)
 
     def only(self, rows: NDArray[np.bool_]) -> Column:
         """Return the column with some of its rows, and the levels that occur in them."""
@@ -81,7 +82,8 @@ def from_distinct(name: str, values: Sequence[Hashable], codes: NDArray[np.int32
     levels = tuple(dict.fromkeys(present)) if is_declared else ordered_levels(present)
     code_of = {level: code for code, level in enumerate(levels)}
     groups = [MISSING if is_missing_value(value) else code_of[value] for value in values]
-    return Column(name, levels, codes).regrouped(groups, levels)
+    column = Column(name, levels, codes)
+    return column if groups == list(range(len(groups))) else column.regrouped(groups, levels)
 
 
 def from_values(name: str, values: Sequence[Hashable]) -> Column:

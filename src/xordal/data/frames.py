@@ -34,7 +34,7 @@ def columns_of(source: Any) -> list[Column]:
         raise DataError(
             f"A table in memory was expected, not {source!r}. Read a file with xordal.read_table(path)."
         )
-    if hasattr(source, "toarray"):
+    if hasattr(type(source), "toarray"):  # asking a frame itself takes it long to say no
         raise DataError("A sparse matrix is no table of categories. Make it dense: X.toarray().")
     if isinstance(source, Mapping):
         check_lengths(source)

@@ -82,7 +82,7 @@ class Search:
         watch: Watch | None = None,
         journal: Journal | None = None,
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
-        on_progress: Callable[[Progress], None] = lambda progress: None,
+        on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self._problem = problem
         self._catalogue = Catalogue(ChordalGraph.empty(len(problem.n_levels)), problem.rules)
@@ -179,7 +179,8 @@ class Search:
 
     def _on_local_block(self, length: int, n_moves: int) -> None:
         self._sets_scanned += n_moves
-        self._on_progress(Progress(length, self._sets_scanned, self._graphs_tested, is_local=True))
+        if self._on_progress is not None:
+            self._on_progress(Progress(length, self._sets_scanned, self._graphs_tested, is_local=True))
         self._watch.check()
 
     def _lookahead(self, i: int) -> bool:
@@ -202,7 +203,8 @@ class Search:
     def _best(self, i: int) -> Judged | None:
         def on_block(n_sets: int) -> None:
             self._sets_scanned += n_sets
-            self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
+            if self._on_progress is not None:
+                self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
             self._watch.check()
 
         on_block(0)

@@ -16,6 +16,9 @@ from xordal.statistics.moments import DEGREE, DENSE, Margins, Moments, sparse_te
 _Stratum = tuple[list[float], list[float]]
 """The odds q / (1 - q) of the shares of its rows and of its columns."""
 
+_Sums = tuple[list[float], list[float], list[float], list[float]]
+"""Terms of a variance: of single cells, of rows, of columns, of strata."""
+
 _PAIRWISE = 8  # from so many values on NumPy does not add from left to right
 _MOST_SUMS = 64  # from so many on NumPy is quicker
 
@@ -29,6 +32,8 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
     >>> round(found.mean, 3), round(found.variance, 3)
     (1.002, 2.007)
     """
+    if all(_is_plain(*of_stratum) for of_stratum in margins):
+        return _plain_moments(margins)
     strata: list[_Stratum] = []
     cells: list[tuple[int, int, int]] = []
     for rows, columns in margins:
@@ -44,22 +49,51 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
     return Moments(_sum(coefficients[0]), max(variance, 0.0))
 
 
+def _is_plain(rows: Sequence[int], columns: Sequence[int]) -> bool:
+    """Whether a stratum has two rows, two columns and no small fitted count: by far the commonest."""
+    return len(rows) == 2 == len(columns) and min(rows) * min(columns) / sum(rows) >= DENSE
+
+
+def _plain_moments(margins: Sequence[Margins]) -> Moments:
+    """Return the moments where all strata are plain, without a loop over cells."""
+    means: list[float] = []
+    sums: tuple[_Sums, _Sums] = ([], [], [], []), ([], [], [], [])
+    for (a, a_2), (b, b_2) in margins:
+        n = a + a_2
+        p, p_2, q, q_2 = a / n, a_2 / n, b / n, b_2 / n
+        of_cells = (
+            _coefficients(a * b / n, p, q, n, a <= b),
+            _coefficients(a * b_2 / n, p, q_2, n, a <= b_2),
+            _coefficients(a_2 * b / n, p_2, q, n, a_2 <= b),
+            _coefficients(a_2 * b_2 / n, p_2, q_2, n, a_2 <= b_2),
+        )
+        constant, linear, square = zip(*of_cells, strict=True)
+        means += constant
+        odds, column_odds = [_odd(p), _odd(p_2)], [_odd(q), _odd(q_2)]
+        _put_two_by_two(-1.0, list(map(sqrt, odds)), list(map(sqrt, column_odds)), linear, sums[0])
+        _put_two_by_two(1.0, odds, column_odds, square, sums[1])
+    variance = 0.0
+    for sign, (own, in_row, in_column, overall) in zip((-1.0, 1.0), sums, strict=True):
+        variance += _sum(own) + sign * (_sum(in_row) + _sum(in_column)) + _sum(overall)
+    return Moments(_sum(means), max(variance, 0.0))
+
+
+def _coefficients(mu: float, p: float, q: float, n: int, p_is_less: bool) -> tuple[float, float, float]:
+    """Return the coefficients of degree 0 to 2 of a cell with the shares p and q of n rows."""
+    less, more = (p, q) if p_is_less else (q, p)
+    second = mu * (1 - less) * (1 - more) * n / (n - 1 or 1)
+    third = second * (1 - 2 * less) * (1 - 2 * more)
+    square, squared = mu * mu, second * second
+    return (
+        second / mu - third / (3 * square) + squared / (2 * (square * mu)),
+        (third / mu - squared / square) / sqrt(second if second > 1e-300 else 1e-300),
+        _ROOT_2 * second / mu * (1 + 1 / (6 * mu)),
+    )
+
+
 def _expanded(cells: Sequence[tuple[int, int, int]], mus: Sequence[float]) -> list[list[float]]:
     """Return the coefficients of degree 0 to 2 of each cell."""
-    cubes = (np.array(mus) ** 3).tolist()
-    found: list[tuple[float, float, float]] = []
-    for (a, b, n), mu, cube in zip(cells, mus, cubes, strict=True):
-        q, p = (a / n, b / n) if a <= b else (b / n, a / n)
-        second = mu * (1 - q) * (1 - p) * n / (n - 1 or 1)
-        third = second * (1 - 2 * q) * (1 - 2 * p)
-        square, squared = mu * mu, second * second
-        found.append(
-            (
-                second / mu - third / (3 * square) + squared / (2 * cube),
-                (third / mu - squared / square) / sqrt(second if second > 1e-300 else 1e-300),
-                _ROOT_2 * second / mu * (1 + 1 / (6 * mu)),
-            )
-        )
+    found = [_coefficients(mu, a / n, b / n, n, a <= b) for (a, b, n), mu in zip(cells, mus, strict=True)]
     return [list(of_degree) for of_degree in zip(*found, strict=True)]
 
 
@@ -127,7 +161,7 @@ def _put_two_by_two(
     vs: Sequence[float],
     ws: Sequence[float],
     alphas: Sequence[float],
-    sums: tuple[list[float], list[float], list[float], list[float]],
+    sums: _Sums,
 ) -> None:
     """Put in the terms of two rows by two columns, by far the commonest, without a loop."""
     (v, v_2), (w, w_2), (a, b, c, d) = vs, ws, alphas
@@ -150,7 +184,12 @@ def _put_two_by_two(
 
 def _odds(counts: Sequence[int], n: int) -> list[float]:
     """Return q / (1 - q) for the share q of each count."""
-    return [q / (1 - q) for q in [min(count / n, 1 - 1e-12) for count in counts]]
+    return [_odd(count / n) for count in counts]
+
+
+def _odd(share: float) -> float:
+    q = min(share, 1 - 1e-12)
+    return q / (1 - q)
 
 
 def _powers(degree: int, odds: list[float]) -> list[float]:

@@ -260,7 +260,7 @@ def _expanded(a: Integers, b: Integers, n: Integers) -> Floats:
     second = mu * (1 - q) * (1 - p) * n / np.maximum(n - 1, 1)
     third = second * (1 - 2 * q) * (1 - 2 * p)
     found = np.zeros((DEGREE + 1, len(mu)))
-    found[0] = second / mu - third / (3 * mu**2) + second**2 / (2 * mu**3)
+    found[0] = second / mu - third / (3 * mu**2) + second**2 / (2 * (mu * mu * mu))
     found[1] = (third / mu - second**2 / mu**2) / np.sqrt(np.maximum(second, 1e-300))
     found[2] = np.sqrt(2.0) * second / mu * (1 + 1 / (6 * mu))
     return found

@@ -131,15 +131,18 @@ class NullLaw:
     def _by_counts(self, variables: VarSet) -> list[int]:
         """Return the variables by their own counts, then by those of their pairs."""
         chosen = members(variables)
+        self._count([VarSet(1 << v) for v in chosen])
+        own = {v: self._ordered_counts(VarSet(1 << v)) for v in chosen}
+        if len(set(map(tuple, own.values()))) == len(chosen):
+            return sorted(chosen, key=own.__getitem__)
         pairs = {pair: varset(pair) for pair in combinations(chosen, 2)}
-        self._count([*(varset([v]) for v in chosen), *pairs.values()])
+        self._count(pairs.values())
 
-        def profile(v: int) -> tuple[list[int], list[list[int]]]:
-            own = self._ordered_counts(varset([v]))
-            return own, sorted([self._ordered_counts(s) for pair, s in pairs.items() if v in pair])
+        def of_pairs(v: int) -> list[list[int]]:
+            return sorted([self._ordered_counts(s) for pair, s in pairs.items() if v in pair])
 
-        profiles = {v: profile(v) for v in chosen}
-        return sorted(chosen, key=lambda v: profiles[v])
+        profiles = {v: (own[v], of_pairs(v)) for v in chosen}
+        return sorted(chosen, key=profiles.__getitem__)
 
     def _ordered_counts(self, s: VarSet) -> list[int]:
         if s not in self._ordered:

@@ -113,22 +113,24 @@ def music(rounds: int) -> list[str]:
     frame = frame_of(model.joint.sample_table(2_000, seed=0))
     truth = {frozenset(model.joint.variables[v] for v in link) for link in model.graph.links}
 
-    def ours() -> set[frozenset[str]]:
-        return {frozenset(link) for link in MultiLinkSearch(max_links=3).fit(frame).graph_.edges}
+    def ours(criterion: Criterion | None) -> set[frozenset[str]]:
+        learner = MultiLinkSearch(max_links=3, criterion=criterion)
+        return {frozenset(link) for link in learner.fit(frame).graph_.edges}
 
     peers: dict[str, Callable[[], set[frozenset[str]]]] = {
-        "xordal": ours,
+        "xordal, the paper's criterion": lambda: ours(EntropyDecrement(0.004)),
+        "xordal, the default: p-values, fill-in, idle links out": lambda: ours(None),
         "pyAgrum, greedy hill climbing": lambda: hill_climbing(frame),
         "pgmpy, hill climbing": lambda: hill_climbing_pgmpy(frame),
     }
     times: dict[str, list[float]] = {name: [] for name in peers}
-    for _ in range(rounds + 1):
+    for _ in range(10 * rounds + 1):
         for name, run in peers.items():
             times[name].append(seconds(run))
     lines = ["| | ms | links right | missed | wrong |", "|---|---:|---:|---:|---:|"]
     for name, run in peers.items():
         links = run()
-        taken = spread(1e3 * np.array(times[name][1:]), 0)
+        taken = spread(1e3 * np.array(times[name][1:]), 1)
         lines.append(
             f"| {name} | {taken} | {len(links & truth)} | {len(truth - links)} | {len(links - truth)} |"
         )
@@ -225,7 +227,8 @@ def page(rounds: int, plot_to: Path | None) -> str:
         "",
         "## The music box",
         "",
-        "2,000 random rows, from a data frame of strings to a network, warm. Twelve links are true.",
+        "2,000 random rows, from a data frame of strings to a network and its hidden groups, warm.",
+        "Twelve links are true.",
         "",
         *music(rounds),
         "",

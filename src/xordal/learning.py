@@ -210,7 +210,8 @@ class _Known:
             return cls(source.variables, source.levels, source.n_levels, None, exact, scanner, None)
         sets = sets_to_scan(source.n_variables, plan.schedule.max_links, plan.max_variables)
         say = notice or (lambda line: None)
-        counted = oracle_for(source, threads=plan.limits.threads, work=float(sum(sets.values())), notice=say)
+        work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))  # beyond 3, sets around links
+        counted = oracle_for(source, threads=plan.limits.threads, work=work, notice=say)
         cached = CachedOracle(counted)
         if notice is not None and is_long(sets) and plan.engine == "fast":
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))

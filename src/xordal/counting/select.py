@@ -1,12 +1,13 @@
 """Which backend counts: NumPy where a problem is small, compiled kernels where they pay for being loaded.
 
 Loading the kernels costs about half a second, compiling them the first time some ten to twenty; NumPy counts
-one set in about a hundred microseconds per ten thousand rows. ``benchmarks/crossover.py`` measures where the
-two meet.
+one set in some tens of microseconds per ten thousand rows. ``benchmarks/crossover.py`` measures where the two
+meet. Once a process has loaded the kernels they are used for much less.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Literal, get_args
 
@@ -17,9 +18,10 @@ from xordal.errors import SettingsError, nearest
 
 BackendName = Literal["auto", "numpy", "numba"]
 
-_PER_SET = 40e-6  # seconds NumPy takes for any set
-_PER_ROW = 4e-9  # seconds it takes per row of a set of three variables
-_WORTH = 1.0  # seconds of NumPy from which the kernels are loaded
+_PER_SET = 10e-6  # seconds NumPy takes for any set
+_PER_ROW = 3.5e-9  # seconds it takes per row of a set of three variables
+_WORTH = 0.5  # seconds of NumPy from which the kernels are loaded
+_WORTH_LOADED = 0.03  # from which they are used once they are
 
 
 def oracle_for(
@@ -58,7 +60,8 @@ def oracle_for(
     """
     if backend not in get_args(BackendName):
         raise SettingsError(f"Unknown backend {backend!r}; {nearest(backend, get_args(BackendName))}")
-    if backend == "numba" or (backend == "auto" and seconds_of_numpy(table, work) > _WORTH):
+    worth = _WORTH_LOADED if "xordal.counting.cpu_numba" in sys.modules else _WORTH
+    if backend == "numba" or (backend == "auto" and seconds_of_numpy(table, work) > worth):
         from xordal.counting.cpu_numba import NumbaOracle
 
         return NumbaOracle(table, threads=threads, notice=notice)

@@ -26,6 +26,15 @@ def random_table(n_columns: int, n_rows: int) -> CategoricalTable:
     return CategoricalTable(tuple(f"v{v}" for v in range(n_columns)), ((0, 1),) * n_columns, codes)
 
 
+def test_kernels_that_are_loaded_are_used_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xordal.counting.cpu_numba import NumbaOracle
+
+    table, work = random_table(8, 2000), 0.1 / seconds_of_numpy(random_table(8, 2000), 1)
+    assert isinstance(oracle_for(table, work=work), NumbaOracle)
+    monkeypatch.delitem(sys.modules, "xordal.counting.cpu_numba")
+    assert isinstance(oracle_for(table, work=work), CountingOracle)
+
+
 def test_small_problems_are_counted_by_numpy() -> None:
     assert isinstance(oracle_for(random_table(8, 2000)), CountingOracle)
     assert isinstance(oracle_for(random_table(8, 2000), work=10**6, backend="numpy"), CountingOracle)

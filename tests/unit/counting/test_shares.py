@@ -115,3 +115,9 @@ def take_turns(turn: Any, n: int) -> Any:
     for x in range(n):
         mine[x] = next_turn(turn)
     return mine
+
+
+@given(st.integers(1, 6), st.sampled_from([3, 500, 2**31 - 1]), st.integers(0, 100), st.integers(0, 99))
+def test_sets_are_put_in_order(size: int, most: int, n_sets: int, seed: int) -> None:
+    sets = np.random.default_rng(seed).integers(0, most, size=(n_sets, size)).astype(np.int32)
+    assert sets[scanner._lexicographic(sets)].tolist() == sorted(sets.tolist())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations_with_replacement, permutations
 from threading import Event
 
@@ -27,14 +28,25 @@ def first_turn() -> NDArray[np.int64]:
     return np.zeros(1, dtype=np.int64)
 
 
+@lru_cache(maxsize=8)
+def _array(variables: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return variables as kernels take them; nobody writes to it."""
+    return np.array(variables, dtype=np.int64)
+
+
 class BitScan:
     """All sets of some variables with few levels, together with a base."""
 
-    def __init__(self, rows: Rows, order: int, at_least: Bar, variables: Sequence[int]) -> None:
+    def __init__(self, rows: Rows, order: int, at_least: Bar, variables: tuple[int, ...]) -> None:
         self._rows, self._order, self._at_least = rows, order, at_least
-        self._variables = np.array(variables, dtype=np.int64)
-        self._layout, self._root = rows.layout_of(tuple(variables))
-        self._n_of_class = Counter([rows.n_levels[v] for v in variables])
+        self._layout, self._root = rows.layout_of(variables)
+        self._variables = _array(variables)
+        blocks = zip(
+            self._layout.levels.tolist(), (self._layout.variables >= 0).sum(axis=1).tolist(), strict=True
+        )
+        self._n_of_class: Counter[int] = Counter()
+        for levels, n_variables in blocks:
+            self._n_of_class[levels] += n_variables
         self._classes = sorted(self._n_of_class)
         self._bars: dict[tuple[int, ...], NDArray[np.float64]] = {}
         self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
@@ -67,7 +79,7 @@ class BitScan:
         if self._order == 2:
             return self._pairs(firsts)
         if self._order == 3:
-            return self._triples(self._prefix, (), np.array(firsts, dtype=np.int64), turn)
+            return self._triples(self._prefix, (), _array(tuple(firsts)), turn)
         found = [self._longer(self._prefix, (), first, unwanted) for first in firsts]
         return np.concatenate([sets for sets, _ in found]), np.concatenate([shared for _, shared in found])
 

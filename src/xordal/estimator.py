@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from xordal.data.frames import is_plain_pandas
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
@@ -222,6 +223,10 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         if isinstance(sample_weight, str):
             raise DataError(f"sample_weight must hold one number a row, not a name ({sample_weight!r}).")
         table = read_table(X, weights=sample_weight) if reset else _as_given(X)
+        if reset and is_plain_pandas(X) and all(type(name) is str for name in X.columns):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)  # as validate_data does, much sooner
+            self.n_features_in_ = len(self.feature_names_in_)
+            return table
         # scikit-learn checks names and number of columns; its check of the values takes seconds on text.
         validate_data(self, _header(X, table), reset=reset, skip_check_array=True)
         return table

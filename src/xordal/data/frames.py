@@ -39,7 +39,7 @@ def columns_of(source: Any) -> list[Column]:
     if isinstance(source, Mapping):
         check_lengths(source)
         return [_sequence_column(str(name), column) for name, column in source.items()]
-    if _is_plain_pandas(source):
+    if is_plain_pandas(source):
         return [_pandas_column(label, series) for label, series in source.items()]
     frame = _as_frame(source)
     if frame is not None:
@@ -68,7 +68,7 @@ def _as_frame(source: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _is_plain_pandas(source: Any) -> bool:
+def is_plain_pandas(source: Any) -> bool:
     """Whether it is a pandas frame that needs nothing of narwhals: a small table is read in half the time."""
     pandas = sys.modules.get("pandas")
     return (

@@ -19,7 +19,7 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.signed_sets import signed_sets
 from xordal.pi.definitions import conditional_pi_submodels, pi_submodels_inside
 from xordal.pi.independence import EXACT, Independence
-from xordal.types import Link, LinkSet, Submodel, VarSet, members, varset
+from xordal.types import Link, LinkSet, Submodel, VarSet, members
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def color(
     """
     cliques = [clique for clique in maximal_cliques(graph) if clique.bit_count() >= 3]
     everything = (1 << graph.n_vertices) - 1
-    judge.decide_pairs(varset(v for clique in cliques for v in members(clique)))
+    judge.decide_pairs({pair for clique in cliques for pair in combinations(members(clique), 2)})
     domain = judge.components(everything) if cliques and asks_s5 else ()
     submodels: dict[tuple[VarSet, VarSet], Submodel] = {}
     bounds: list[int] = []

@@ -7,13 +7,13 @@ for an exact joint is rounding, 1e-12 nats. For data somebody else decides what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from math import comb, fsum
 from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle
-from xordal.types import EMPTY, VarSet, members, varset
+from xordal.types import EMPTY, Link, VarSet, members, varset
 
 EXACT = 1e-12
 """Tolerance for exact joints, in nats: computed informations of independent sets are below 1e-13."""
@@ -89,12 +89,12 @@ class Independence:
         (depends,) = self._decide([Question(VarSet(a), VarSet(b), VarSet(given), shared)], n_tests)
         return not depends
 
-    def decide_pairs(self, variables: int) -> None:
-        """Decide all pairs of some variables in one go, so that later questions about them cost nothing."""
+    def decide_pairs(self, links: Iterable[Link]) -> None:
+        """Decide some pairs in one go, so that later questions about them cost nothing."""
         if self._decide is None:
             return
-        pairs = [(VarSet(1 << x), VarSet(1 << y)) for x, y in combinations(members(variables), 2)]
-        single = [VarSet(1 << v) for v in members(variables)]
+        pairs = [(VarSet(1 << x), VarSet(1 << y)) for x, y in sorted(links)]
+        single = list(dict.fromkeys(v for pair in pairs for v in pair))
         alone = dict(zip(single, self._oracle.entropies(single).tolist(), strict=True))
         together = self._oracle.entropies([VarSet(a | b) for a, b in pairs]).tolist()
         asked = [

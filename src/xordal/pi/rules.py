@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import CellCounts
 from xordal.types import Rule
 
+_FEW = 64  # cells up to which Python is quicker than NumPy
 _MOST_SIGNS = 6  # variables up to which all signs of a sum are tried
 _ROWS_A_CELL = 5  # below it a function is as good as learned by heart
 _WORTH_NAMING = 0.5  # share of what chance leaves open that a rule must settle
@@ -57,9 +58,9 @@ def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Seque
     for rest in signs:
         factors = (1, *rest)
         shares = _residues(table, factors, modulus)
-        remainder = int(shares.argmax())
+        remainder = shares.index(max(shares))
         if shares[remainder] > best[0] + 1e-12:
-            best = float(shares[remainder]), remainder, factors
+            best = shares[remainder], remainder, factors
     holds, remainder, factors = best
     by_chance = _independent_residues(table, factors, n_levels)[remainder]
     if not _is_worth_naming(holds, by_chance):
@@ -68,17 +69,30 @@ def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Seque
     return Rule("parity" if modulus == 2 else "sum", holds, by_chance, modulus, remainder, factors, marked)
 
 
-def _residues(table: CellCounts, factors: tuple[int, ...], modulus: int) -> NDArray[np.float64]:
+def _residues(table: CellCounts, factors: tuple[int, ...], modulus: int) -> list[float]:
+    """Return the share of the rows with each remainder."""
     sums = (table.cells @ np.array(factors)) % modulus
-    return np.asarray(np.bincount(sums, weights=table.counts, minlength=modulus) / table.counts.sum())
+    return _shares(sums, table.counts, modulus)
+
+
+def _shares(values: NDArray[np.int64], counts: NDArray[np.int64], n_values: int) -> list[float]:
+    """Return the share of the rows with each value."""
+    if len(values) > _FEW:
+        totals = np.bincount(values, weights=counts, minlength=n_values).tolist()
+    else:
+        totals = [0] * n_values
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            totals[value] += count
+    n_rows = sum(totals)
+    return [total / n_rows for total in totals]
 
 
 def _independent_residues(table: CellCounts, factors: tuple[int, ...], n_levels: Sequence[int]) -> list[float]:
     """Return the shares of the residues, were the variables independent: a cyclic convolution."""
-    modulus, n_rows = n_levels[0], table.counts.sum()
+    modulus = n_levels[0]
     shares = [1.0, *[0.0] * (modulus - 1)]
     for place, factor in enumerate(factors):
-        own = (np.bincount(table.cells[:, place], weights=table.counts, minlength=modulus) / n_rows).tolist()
+        own = _shares(table.cells[:, place], table.counts, modulus)
         turned = [own[(s * factor) % modulus] for s in range(modulus)]
         shares = [_convolved(shares, turned, r) for r in range(modulus)]
     return shares

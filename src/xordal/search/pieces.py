@@ -73,8 +73,7 @@ class Apart:
         """Return which triples may share enough beyond their pairs."""
         x, y, z = sets.T
         beyond = shared - pairs[x, y] - pairs[x, z] - pairs[y, z] + 4 * self._problem.scanner.error
-        levels = np.sort(np.array(self._problem.n_levels)[sets], axis=1)
-        return np.asarray(beyond >= least(self._problem, free_shape, levels))
+        return np.asarray(beyond >= least(self._problem, free_shape, sets))
 
 
 class Extended:

@@ -197,23 +197,30 @@ def bar(problem: Problem, shape_of: ShapeOf, own: float) -> Bar:
     return cache(lambda levels: problem.least_gain(shape_of(levels)) - own)
 
 
-def least(problem: Problem, shape_of: ShapeOf, levels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return for each row of numbers of levels, in increasing order, the gain that such a set must have."""
-    kinds, kind = _kinds(levels)
+def least(problem: Problem, shape_of: ShapeOf, sets: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the gain that each set must have."""
+    kinds, kind = _kinds_of(problem, sets)
     bars = np.array([problem.least_gain(shape_of(here)) for here in kinds])
     return np.asarray(bars[kind])
 
 
 def _highest(problem: Problem, block: ScanBlock, shape_of: ShapeOf, own: float) -> NDArray[np.float64]:
     """Return the highest rank that each set of a block can have."""
-    levels = np.sort(np.array(problem.n_levels)[block.sets], axis=1)
     total = block.shared + problem.scanner.error + own
-    highest = np.full(len(levels), -inf)
-    kinds, kind = _kinds(levels)
+    highest = np.full(len(total), -inf)
+    kinds, kind = _kinds_of(problem, block.sets)
     for number, here in enumerate(kinds):
         rows = kind == number
         highest[rows] = problem.judge.ceiling(shape_of(here), total[rows])
     return highest
+
+
+def _kinds_of(problem: Problem, sets: NDArray[np.int32]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+    """Return the numbers of levels that sets have, in increasing order, and which of these each one has."""
+    n_sets, order = sets.shape
+    if n_sets and min(problem.n_levels) == max(problem.n_levels):
+        return [(problem.n_levels[0],) * order], np.zeros(n_sets, dtype=np.int64)
+    return _kinds(np.sort(np.array(problem.n_levels)[sets], axis=1))
 
 
 def _kinds(levels: NDArray[np.int64]) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:

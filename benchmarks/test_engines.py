@@ -11,8 +11,8 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from xordal import CategoricalTable, EntropyDecrement, Learned, learn
-from xordal.learning import EngineName
 from xordal.pi.zoo import music_box, table_1
+from xordal.search.plan import EngineName
 
 Task = Callable[[EngineName], Learned]
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, replace
-from math import comb
-from numbers import Integral
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Literal, get_args
 
 from xordal import reference
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -17,7 +14,7 @@ from xordal.counting.plain import PlainScanner
 from xordal.counting.select import oracle_for
 from xordal.counting.threads import interruptible
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, SettingsError, nearest
+from xordal.errors import DataError, SettingsError
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
@@ -32,16 +29,14 @@ from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.local import LocalSearch
+from xordal.search.plan import EngineName, Plan
 from xordal.search.problem import Problem
 from xordal.search.prune import Pruner
 from xordal.search.scans import Scans
-from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Judge, Sample
 from xordal.statistics.scores import BIC, EBIC, BDeu
 from xordal.statistics.significance import Significance
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
-
-EngineName = Literal["fast", "reference"]
 
 _NO_MATTER = {"time_limit", "memory_limit", "threads"}  # settings that do not change what a search finds
 # Sets looked at for submodels: in one clique at most (all of nine variables, the small of more) and at least
@@ -133,7 +128,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     >>> [learned.names(link) for link in learned.links]
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
-    plan = _Plan.of(
+    plan = Plan.of(
         max_links=max_links,
         max_variables=max_variables,
         criterion=criterion,
@@ -198,7 +193,7 @@ class _Known:
     counter: CellCounter | None
 
     @classmethod
-    def of(cls, source: CategoricalTable | Joint, plan: _Plan, notice: Callable[[str], None] | None) -> _Known:
+    def of(cls, source: CategoricalTable | Joint, plan: Plan, notice: Callable[[str], None] | None) -> _Known:
         if not isinstance(source, CategoricalTable | Joint):
             raise DataError(
                 f"learn() takes a table or a joint, not a {type(source).__name__}. "
@@ -217,18 +212,18 @@ class _Known:
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
         return cls(source.names, source.levels, source.n_levels, source.n_rows, cached, counted, counted)
 
-    def problem(self, plan: _Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
+    def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
         scans = Scans(self.scanner, journal.scans, journal.scanned) if journal else Scans(self.scanner)
         bound = plan.max_variables
         return Problem(self.oracle, scans, judge, self.n_levels, self.n_rows, bound, ruled, plan.fill_in)
 
-    def sample(self, plan: _Plan) -> Sample:
+    def sample(self, plan: Plan) -> Sample:
         """Return what the criterion may know."""
         k = plan.schedule.max_links
         return Sample(self.n_levels, self.n_rows, self.counter, k, self.largest(plan))
 
-    def largest(self, plan: _Plan) -> int:
+    def largest(self, plan: Plan) -> int:
         """Return the largest variable set that the search completes."""
         return plan.max_variables or plan.schedule.max_links + 1
 
@@ -246,111 +241,8 @@ def fit_network(
     return estimate(graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """Checked settings of one run."""
-
-    schedule: Schedule
-    max_variables: int | None
-    criterion: Criterion
-    fill_in: bool
-    prune: bool
-    local_search: bool
-    engine: EngineName
-    constraints: Constraints
-    limits: Limits
-
-    @classmethod
-    def of(  # noqa: PLR0913 - those of learn(), by name
-        cls,
-        *,
-        max_links: int | None,
-        max_variables: int | None,
-        criterion: Criterion | None,
-        schedule: ScheduleName | None,
-        fill_in: bool | None,
-        prune: bool | None,
-        local_search: bool | None,
-        engine: EngineName,
-        constraints: Constraints | None,
-        limits: Limits | None,
-    ) -> _Plan:
-        for name, value in (("max_links", max_links), ("max_variables", max_variables)):
-            if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
-                raise SettingsError(f"{name} must be a whole number, not {value!r}.")
-        max_links, max_variables = (
-            value if value is None else int(value) for value in (max_links, max_variables)
-        )
-        if criterion is not None and (isinstance(criterion, type) or not hasattr(criterion, "on")):
-            raise SettingsError(f"criterion must be one such as Significance(0.01), not {criterion!r}.")
-        for name, given, kind in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
-            if given is not None and not isinstance(given, kind):
-                raise SettingsError(f"{name} must be xordal.{kind.__name__}(...), not {given!r}.")
-        if max_links is not None and max_variables is not None:
-            raise SettingsError("Give max_links (k) or max_variables (m), not both.")
-        if max_variables is not None and max_variables < 2:
-            raise SettingsError(f"max_variables must be at least 2, not {max_variables}.")
-        if engine not in get_args(EngineName):
-            raise SettingsError(f"Unknown engine {engine!r}; {nearest(engine, get_args(EngineName))}")
-        if max_links is None:
-            max_links = 3 if max_variables is None else comb(max_variables, 2)
-        is_paper = schedule is not None or isinstance(criterion, EntropyDecrement) or engine == "reference"
-        return cls(
-            Schedule(schedule or "printed", max_links),
-            max_variables,
-            criterion or (EntropyDecrement() if engine == "reference" else Significance()),
-            *_beyond_the_paper(fill_in, prune, local_search, criterion, engine, is_paper),
-            engine,
-            constraints or Constraints(),
-            limits or Limits(),
-        )
-
-    def to_json(self) -> dict[str, object]:
-        """Return the settings as they are reported."""
-        bound = {} if self.max_variables is None else {"max_variables": self.max_variables}
-        return {
-            "criterion": self.criterion.to_json(),
-            "max_links": self.schedule.max_links,
-            **bound,
-            "schedule": self.schedule.name,
-            "fill_in": self.fill_in,
-            "prune": self.prune,
-            "local_search": self.local_search,
-            "engine": self.engine,
-            **{name: value for name, value in asdict(self.constraints).items() if value},
-            **{name: value for name, value in asdict(self.limits).items() if value is not None},
-        }
-
-
-def _beyond_the_paper(
-    fill_in: bool | None,
-    prune: bool | None,
-    local_search: bool | None,
-    criterion: Criterion | None,
-    engine: EngineName,
-    is_paper: bool,
-) -> tuple[bool, bool, bool]:
-    """Return whether to fill in, whether to take idle links out, and whether to search locally."""
-    for name, chosen in (("fill_in", fill_in), ("prune", prune), ("local_search", local_search)):
-        if chosen is not None and not isinstance(chosen, bool):
-            raise SettingsError(f"{name} must be True, False or None, not {chosen!r}.")
-    is_score = isinstance(criterion, BIC | EBIC | BDeu)
-    if local_search and not is_score:
-        raise SettingsError("A local search needs a score to improve: BIC, EBIC or BDeu.")
-    if engine == "reference" and (fill_in or prune or local_search):
-        raise SettingsError(
-            "The reference engine only adds chordal link sets: it knows no fill-in, pruning or local search."
-        )
-    by_default = is_score and not is_paper and prune is not False
-    return (
-        not is_paper if fill_in is None else fill_in,
-        not is_paper if prune is None else prune,
-        by_default if local_search is None else local_search,
-    )
-
-
 def _journal(
-    checkpoint: Checkpoint | None, source: CategoricalTable | Joint, plan: _Plan
+    checkpoint: Checkpoint | None, source: CategoricalTable | Joint, plan: Plan
 ) -> AbstractContextManager[Journal | None]:
     """Open the checkpoint for this source and these settings."""
     if checkpoint is None:
@@ -364,7 +256,7 @@ def _journal(
 
 
 def _reference(
-    source: CategoricalTable | Joint, plan: _Plan, on_entry: Callable[[TraceEntry], None]
+    source: CategoricalTable | Joint, plan: Plan, on_entry: Callable[[TraceEntry], None]
 ) -> SearchRun:
     criterion, schedule = plan.criterion, plan.schedule
     if isinstance(source, Joint):
@@ -378,7 +270,7 @@ def _reference(
     )
 
 
-def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Learned:
+def _learned(known: _Known, run: SearchRun, plan: Plan, seconds: float) -> Learned:
     links = links_after(run.trace)
     graph = ChordalGraph.empty(len(known.variables)).add(links)
     return Learned(
@@ -392,13 +284,13 @@ def _learned(known: _Known, run: SearchRun, plan: _Plan, seconds: float) -> Lear
     )
 
 
-def _of_groups(known: _Known, plan: _Plan, judge: Judge) -> Judge:
+def _of_groups(known: _Known, plan: Plan, judge: Judge) -> Judge:
     """Return the judge of what looks independent: a score takes what helps to predict for a dependence."""
     is_score = isinstance(plan.criterion, BIC | EBIC | BDeu)
     return Significance().on(known.sample(plan)) if is_score else judge
 
 
-def _with_submodels(known: _Known, learned: Learned, plan: _Plan, judge: Judge, watch: Watch) -> Learned:
+def _with_submodels(known: _Known, learned: Learned, plan: Plan, judge: Judge, watch: Watch) -> Learned:
     """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
     graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
     most_sets = max(_LEAST_SETS, min(_MOST_SETS, _SETS_IN_ALL // len(learned.cliques)))

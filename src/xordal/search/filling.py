@@ -21,7 +21,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import Completion, own_steps, region, touched
 from xordal.graph.separators import Ways
 from xordal.search.filled import accepted, admitted, ends_of, fill_ins, filled
-from xordal.search.parts import Catalogue
+from xordal.search.parts import Catalogue, extended_kinds
 from xordal.search.pieces import Apart, Extended, has_ways
 from xordal.search.problem import Judged, Problem
 from xordal.search.sweep import OnBlock
@@ -80,7 +80,7 @@ class Fillings:
         self._catalogue = catalogue
         self._i = i
         self._apart = [Apart(problem, m) for m in range(2, largest + 1) if comb(m, 2) == i]
-        self._extended = [Extended(problem, kind, n_more) for n_more, kind in _kinds(i, largest)]
+        self._extended = [Extended(problem, kind, n_more) for n_more, kind in extended_kinds(i, largest)]
         self._asked: set[VarSet] = set()
         self._looked: dict[VarSet, _Looked | None] = {}  # of each admitted set; None: to be looked at
         self._graph: ChordalGraph | None = None
@@ -102,14 +102,14 @@ class Fillings:
         waiting = [(-one.upper, s) for s, one in every if not one.is_judged]
         heapify(waiting)
         n_next = _FIRST_BLOCK
-        while waiting and -waiting[0][0] >= (tie := self._tie(best)):
+        while waiting and -waiting[0][0] >= (tie := self._problem.tie_with(best)):
             able = (heappop(waiting)[1] for _ in range(n_next) if waiting and -waiting[0][0] >= tie)
             for s in self._work_on(list(able), graph):
                 heappush(waiting, (-self._known(s).upper, s))
             best = max([best, *(one.accepted.verdict.rank for _, one in every if one.accepted)])
             n_next = min(2 * n_next, _BLOCK)
             on_block(0)
-        tie = self._tie(best)
+        tie = self._problem.tie_with(best)
         return [one.accepted for _, one in every if one.accepted and one.accepted.verdict.rank >= tie]
 
     def _work_on(self, sets: list[VarSet], graph: ChordalGraph) -> list[VarSet]:
@@ -147,9 +147,6 @@ class Fillings:
         looked = self._looked[variables]
         assert looked is not None, "all admitted sets have been looked at"
         return looked
-
-    def _tie(self, best: float) -> float:
-        return best if best == -inf else best - self._problem.judge.tolerance(best)
 
     def _admit(self, graph: ChordalGraph, on_block: OnBlock) -> None:
         """Ask the sets that have come up whether their variables speak for them."""
@@ -229,15 +226,6 @@ def _shape_of(steps: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:
     for step in steps:
         around |= step.separator
     return Shape(inside.bit_count(), len(steps), (around & ~inside).bit_count(), dof)
-
-
-def _kinds(i: int, largest: int) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield the numbers of single variables, and the kinds of what links hold together, that miss i links."""
-    for n_more in range(largest - 1):
-        for size in range(2, largest - n_more + 1):
-            n_missing = i - n_more * size - comb(n_more, 2)
-            if 0 <= n_missing <= comb(size, 2):
-                yield n_more, (size, n_missing)
 
 
 def _misses_everywhere(graph: ChordalGraph, variables: VarSet, i: int) -> bool:

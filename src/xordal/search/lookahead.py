@@ -20,7 +20,7 @@ from math import comb, inf
 
 from xordal.search.candidates import Candidate, candidate
 from xordal.search.filling import Fillings
-from xordal.search.parts import Bases, Catalogue, each_misses_one
+from xordal.search.parts import Bases, Catalogue, each_misses_one, extended_kinds
 from xordal.search.problem import Judged, Problem, evidence
 from xordal.search.streams import Stream
 from xordal.search.sweep import FreeSets, extensions
@@ -52,7 +52,9 @@ class Lookahead:
         largest = int(min(n, problem.max_variables or most, most, problem.rules.max_clique))
         self._free = [FreeSets(problem, m) for m in range(2, largest + 1) if comb(m, 2) == i]
         self._local = [Bases(catalogue, (size, i)) for size in range(2, largest + 1) if comb(size, 2) >= i]
-        self._extended = [(n_more, Bases(catalogue, kind)) for n_more, kind in _extended_kinds(i, largest)]
+        self._extended = [
+            (n_more, Bases(catalogue, kind)) for n_more, kind in extended_kinds(i, largest) if n_more
+        ]
         self._fillings = Fillings(problem, catalogue, i, largest) if problem.fill_in else None
         self._waiting: list[tuple[float, int, Evidence]] = []  # scored and not yet judged
         self._accepted: list[tuple[float, int, Judged]] = []
@@ -74,7 +76,7 @@ class Lookahead:
         labels = self._catalogue.labels
         n_next = _FIRST_BLOCK
         while True:
-            at_least = self._tie_with(self._best_rank())
+            at_least = self._problem.tie_with(self._best_rank())
             waiting = self._next_stream(at_least, on_block)
             if waiting is None:
                 return self._first_of_tied(on_block)
@@ -142,7 +144,7 @@ class Lookahead:
             while self._accepted and not self._stands(self._accepted[0][2].evidence):
                 heappop(self._accepted)
             best = -self._accepted[0][0] if self._accepted else -inf
-            block = self._promising(n_next, self._tie_with(best))
+            block = self._promising(n_next, self._problem.tie_with(best))
             if not block:
                 return best
             self._judge(block)
@@ -163,15 +165,11 @@ class Lookahead:
                 self._n_pushed += 1
                 heappush(self._accepted, (-verdict.rank, self._n_pushed, Judged(found, verdict)))
 
-    def _tie_with(self, best: float) -> float:
-        """Return the rank from which on a candidate ties with the best."""
-        return best if best == -inf else best - self._problem.judge.tolerance(best)
-
     def _first_of_tied(self, on_block: Callable[[int], None]) -> Judged | None:
         """Return the first link set, in lexicographic order, that ties with the best rank."""
         best = self._best_rank()
         filled = self._fillings.accepted(best, on_block) if self._fillings else []
-        at_least = self._tie_with(max([best, *(found.verdict.rank for found in filled)]))
+        at_least = self._problem.tie_with(max([best, *(found.verdict.rank for found in filled)]))
         tied = []
         while self._accepted and -self._accepted[0][0] >= at_least:
             entry = heappop(self._accepted)
@@ -186,12 +184,3 @@ class Lookahead:
         """Whether a candidate is still legal and its value what it was."""
         found = candidate(self._catalogue.graph, scored.variables)
         return found is not None and found.links == scored.links and found.change == scored.change
-
-
-def _extended_kinds(i: int, largest: int) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield the numbers of single variables, and the kinds of base, that make i missing links together."""
-    for n_more in range(1, largest - 1):
-        for size in range(2, largest - n_more + 1):
-            n_missing = i - n_more * size - comb(n_more, 2)
-            if 0 <= n_missing <= comb(size, 2):
-                yield n_more, (size, n_missing)

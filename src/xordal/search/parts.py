@@ -180,6 +180,15 @@ def _with_missing(sizes: tuple[int, ...], n_missing: int) -> Iterator[tuple[Kind
         yield from {tuple(sorted(kinds)): None for kinds in share(0, n_missing)}
 
 
+def extended_kinds(i: int, largest: int) -> Iterator[tuple[int, Kind]]:
+    """Yield numbers of single variables, and kinds of what they are added to, that miss i links together."""
+    for n_more in range(largest - 1):
+        for size in range(2, largest - n_more + 1):
+            n_missing = i - n_more * size - comb(n_more, 2)
+            if 0 <= n_missing <= comb(size, 2):
+                yield n_more, (size, n_missing)
+
+
 def each_misses_one(variables: VarSet, links: LinkSet) -> bool:
     """Whether each variable of a set is an end of one of its missing links."""
     ends = 0

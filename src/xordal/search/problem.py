@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle, Scanner
@@ -70,6 +71,10 @@ class Problem:
         """Return what weighed additions gain together, up to rounding, and their degrees of freedom."""
         known = [self._steps[step] for step in steps]
         return sum(gain for gain, _ in known), sum(dof for _, dof in known)
+
+    def tie_with(self, best: float) -> float:
+        """Return the rank from which on a candidate ties with the best."""
+        return best if best == -inf else best - self.judge.tolerance(best)
 
     @property
     def scanner(self) -> Scanner:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from math import comb
 from time import perf_counter
 
 from xordal import reference
@@ -39,6 +40,7 @@ from xordal.statistics.significance import Significance
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
 _NO_MATTER = {"time_limit", "memory_limit", "threads"}  # settings that do not change what a search finds
+_SETS_A_PAIR = 20  # counted for fill-in, about, in a network with many links
 # Sets looked at for submodels: in one clique at most (all of nine variables, the small of more) and at least
 # (all of six), and in all cliques together, about.
 _MOST_SETS, _LEAST_SETS, _SETS_IN_ALL = 1000, 100, 5000
@@ -205,7 +207,9 @@ class _Known:
             return cls(source.variables, source.levels, source.n_levels, None, exact, scanner, None)
         sets = sets_to_scan(source.n_variables, plan.schedule.max_links, plan.max_variables)
         say = notice or (lambda line: None)
-        work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))  # beyond 3, sets around links
+        # Beyond k = 3 sets around links are many, and fill-in asks for what lies between the ends of links.
+        work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))
+        work += _SETS_A_PAIR * comb(source.n_variables, 2) * plan.fill_in
         counted = oracle_for(source, threads=plan.limits.threads, work=work, notice=say)
         cached = CachedOracle(counted)
         if notice is not None and is_long(sets) and plan.engine == "fast":

@@ -15,11 +15,12 @@ from xordal.types import VarSet, members
 class _Tree:
     """The junction tree of one component."""
 
-    __slots__ = ("cliques", "parents", "separators", "top")
+    __slots__ = ("between", "cliques", "parents", "separators", "top")
 
     def __init__(self, graph: ChordalGraph, component: VarSet) -> None:
         tree = junction_tree(graph, component)
         self.cliques, self.separators, self.parents = tree.cliques, tree.separators, tree.parents
+        self.between: dict[tuple[int, int], list[VarSet]] = {}  # what was asked for already
         self.top: dict[int, int] = {}  # the clique nearest to the root of those that hold a vertex
         for place, (clique, separator) in enumerate(zip(tree.cliques, tree.separators, strict=True)):
             for v in members(clique & ~separator):
@@ -60,21 +61,9 @@ class Ways:
         [(2,), (1,)]
         """
         tree = self._tree(x)
-        cliques, separators, parents = tree.cliques, tree.separators, tree.parents
-        at_x, at_y = tree.top[x], tree.top[y]
-        from_x: list[VarSet] = []
-        from_y: list[VarSet] = []
-        # A parent comes before its children, so the later of the two cliques is never above the other.
-        while at_x != at_y and not cliques[at_x] >> y & 1 and not cliques[at_y] >> x & 1:
-            later, way = (at_x, from_x) if at_x > at_y else (at_y, from_y)
-            above = parents[later]
-            assert above is not None, "x and y are in one component"
-            way.append(separators[later])
-            if later == at_x:
-                at_x = above
-            else:
-                at_y = above
-        return from_x + from_y[::-1]
+        if (x, y) not in tree.between:
+            tree.between[x, y] = _way(tree, x, y)
+        return tree.between[x, y]
 
     def minimal(self, x: int, y: int) -> list[VarSet]:
         """Return the minimal separators of x and y, on the way from x to y.
@@ -86,4 +75,29 @@ class Ways:
         [(1,)]
         """
         found = list(dict.fromkeys(self.separators(x, y)))
-        return [s for s in found if not any(other != s and not other & ~s for other in found)]
+        if len(found) == 1:
+            return found
+        least: dict[VarSet, None] = {}  # what holds another holds one of these, which come before it
+        for s in sorted(found, key=int.bit_count):
+            if all(other & ~s for other in least):
+                least[s] = None
+        return [s for s in found if s in least]
+
+
+def _way(tree: _Tree, x: int, y: int) -> list[VarSet]:
+    """Return the separators between the cliques of x and those of y."""
+    cliques, separators, parents = tree.cliques, tree.separators, tree.parents
+    at_x, at_y = tree.top[x], tree.top[y]
+    from_x: list[VarSet] = []
+    from_y: list[VarSet] = []
+    # A parent comes before its children, so the later of the two cliques is never above the other.
+    while at_x != at_y and not cliques[at_x] >> y & 1 and not cliques[at_y] >> x & 1:
+        later, way = (at_x, from_x) if at_x > at_y else (at_y, from_y)
+        above = parents[later]
+        assert above is not None, "x and y are in one component"
+        way.append(separators[later])
+        if later == at_x:
+            at_x = above
+        else:
+            at_y = above
+    return from_x + from_y[::-1]

@@ -15,6 +15,7 @@ from heapq import heapify, heappop, heappush
 from math import comb, inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
@@ -83,6 +84,7 @@ class Fillings:
         self._extended = [Extended(problem, kind, n_more) for n_more, kind in extended_kinds(i, largest)]
         self._asked: set[VarSet] = set()
         self._looked: dict[VarSet, _Looked | None] = {}  # of each admitted set; None: to be looked at
+        self._bounds: dict[Addition, float] = {}  # the highest ranks of links of pairs
         self._graph: ChordalGraph | None = None
         self._ways: Ways | None = None
 
@@ -191,7 +193,7 @@ class Fillings:
                 for s in block
                 if s.bit_count() == 2
             }
-            self._problem.weigh(step for steps in pairs.values() for step in steps)
+            self._bound(step for steps in pairs.values() for step in steps)
             for s in block:
                 around, n_components = region(graph, ways, s), _n_components(graph, s)
                 self._looked[s] = _Looked(around, n_components, self._highest(s, pairs.get(s)))
@@ -203,7 +205,19 @@ class Fillings:
             return -inf
         if steps is None:
             return inf
-        return max((self._ceiling((step,), variables) for step in steps), default=-inf)
+        return max([self._bounds[step] for step in steps], default=-inf)
+
+    def _bound(self, steps: Iterable[Addition]) -> None:
+        """Work out the highest rank that links of pairs can have by themselves, of those that are not known."""
+        new = [step for step in dict.fromkeys(steps) if step not in self._bounds]
+        self._problem.weigh(new)
+        by_shape: dict[Shape, list[Addition]] = {}
+        for step in new:
+            _, dof = self._problem.total((step,))
+            by_shape.setdefault(Shape(2, 1, step.separator.bit_count(), dof), []).append(step)
+        for shape, alike in by_shape.items():
+            gains = np.array([self._problem.total((step,))[0] for step in alike])
+            self._bounds.update(zip(alike, self._ceilings(shape, gains).tolist(), strict=True))
 
     def _upper(self, variables: VarSet, done: Completion) -> float:
         """Return the highest rank that a fill-in can have; -inf if it cannot be accepted."""
@@ -214,10 +228,15 @@ class Fillings:
     def _ceiling(self, steps: tuple[Addition, ...], inside: VarSet) -> float:
         """Return the highest rank that weighed steps can have."""
         gain, dof = self._problem.total(steps)
-        shape = _shape_of(steps, inside, dof)
-        if gain < self._problem.least_gain(shape) - _ROUNDING:
-            return -inf
-        return float(self._problem.judge.ceiling(shape, np.array([gain + _ROUNDING]))[0])
+        return float(self._ceilings(_shape_of(steps, inside, dof), np.array([gain]))[0])
+
+    def _ceilings(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the highest rank that candidates of a shape can have, from what they gain up to rounding."""
+        upper = np.full(len(gains), -inf)
+        may = gains >= self._problem.least_gain(shape) - _ROUNDING
+        if may.any():
+            upper[may] = self._problem.judge.ceiling(shape, gains[may] + _ROUNDING)
+        return upper
 
 
 def _shape_of(steps: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:

@@ -264,7 +264,8 @@ def first_of_best(problem: Problem, scored: list[Judged]) -> Judged | None:
     best = max(found.verdict.rank for found in accepted)
     tie = best - problem.judge.tolerance(best)
     return min(
-        (found for found in accepted if found.verdict.rank >= tie), key=lambda found: found.evidence.links
+        (found for found in accepted if found.verdict.rank >= tie),
+        key=lambda found: (found.evidence.links, found.evidence.fill_in),
     )
 
 

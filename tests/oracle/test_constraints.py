@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import networkx as nx
@@ -12,11 +12,21 @@ from hypothesis import strategies as st
 
 from tests.oracle.test_graphs import as_networkx
 from tests.strategies import neighbour_masks, tables
-from xordal import CategoricalTable, Constraints, EntropyDecrement, Limits, SettingsError, learn
+from xordal import (
+    BIC,
+    CategoricalTable,
+    Constraints,
+    EntropyDecrement,
+    Limits,
+    SettingsError,
+    Significance,
+    learn,
+)
 from xordal.graph.chordal import is_chordal, linked
 from xordal.graph.min_fill import min_fill
 from xordal.pi.zoo import music_box
 from xordal.reference import entropy as entropy_of_network
+from xordal.statistics.criterion import Criterion
 from xordal.types import Link, LinkSet
 
 BOX = music_box().joint.exact_table()
@@ -102,6 +112,30 @@ def test_no_constraints_change_nothing() -> None:
         learn(BOX, constraints=Constraints(), limits=Limits(max_clique=8, time_limit=600)).trace
         == learn(BOX).trace
     )
+
+
+@pytest.mark.parametrize("criterion", [EntropyDecrement(0.004), Significance(), BIC()], ids=str)
+def test_a_forbidden_link_between_linked_pairs_is_not_learned(criterion: Criterion) -> None:
+    """Two pairs of different components, four links apart, that depend on each other only together."""
+    rows = [
+        (a, b, a ^ differs, b ^ differs ^ flipped)
+        for a, b, differs, flipped in product((0, 1), repeat=4)
+        for _ in range((4 - 3 * differs) * (19 - 18 * flipped))
+    ]
+    table = CategoricalTable.from_rows("abcd", rows)
+    free = learn(table, max_variables=4, criterion=criterion, fill_in=False, prune=False, local_search=False)
+    assert any(entry.lookahead == 4 for entry in free.trace)
+    limited = learn(
+        table,
+        max_variables=4,
+        criterion=criterion,
+        constraints=Constraints(forbidden=[("a", "b")]),
+        fill_in=False,
+        prune=False,
+        local_search=False,
+    )
+    assert (0, 1) not in limited.links
+    assert limited.links
 
 
 def test_a_ring_of_required_links_is_completed() -> None:

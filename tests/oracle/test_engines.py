@@ -205,6 +205,19 @@ def test_same_trace_with_fill_in(table: CategoricalTable, k: int, criterion: Cri
     compare_with_plain(table, Schedule("printed", k), criterion, None, prune, fill_in=True)
 
 
+def test_same_trace_where_two_sets_come_to_the_same_links() -> None:
+    """What one set fills in is the other's own link: the first fill-in is taken."""
+    compare_with_plain(woven(9, 500, 198850393), Schedule("printed", 2), BIC(0.2), None, fill_in=True)
+
+
+def test_same_trace_where_a_score_bounds_nothing() -> None:
+    """BDeu knows no gain that is too small, so sets that show less than their pairs are admitted too."""
+    rows = [(1, 3, 0, 0, 2), (0, 1, 2, 1, 1), (0, 2, 2, 1, 2), (0, 1, 1, 0, 2), (1, 0, 0, 1, 0)]
+    table = CategoricalTable.from_rows([f"v{v}" for v in range(5)], rows)
+    trace = compare_with_plain(table, Schedule("printed", 3), BDeu(), None, fill_in=True)
+    assert any(entry.fill_in for entry in trace)
+
+
 @pytest.mark.parametrize("criterion", [BIC(0.3), Significance(0.3), EntropyDecrement(0.01)], ids=str)
 def test_same_trace_with_fill_in_on_networks(criterion: Criterion) -> None:
     """Gates in rings: sets are filled in, and again after others were."""

@@ -59,7 +59,7 @@ class NumpyCounter:
         """Return the entropy of each set in nats."""
         if len(sets) * len(self._n_levels) * self._codes.shape[1] <= _FEW:
             plan = _plan(tuple(sets), self._n_levels)
-            if len(sets) * plan.width <= _FEW_CELLS:
+            if plan is not None:
                 return self._in_one_go(plan)
         found = np.empty(len(sets))
         chosen = [members(variables) for variables in sets]
@@ -72,6 +72,7 @@ class NumpyCounter:
                 found[places] = entropies_of_tables(tables)
                 if tables.size <= _SMALL_TABLES - self._n_kept:
                     self._n_kept += tables.size
+                    tables.setflags(write=False)
                     self._kept.update(zip(together, tables, strict=True))
         return found
 
@@ -84,6 +85,7 @@ class NumpyCounter:
         tables = counted.astype(np.int64).reshape(n_sets, plan.width)
         if tables.size <= _SMALL_TABLES - self._n_kept:
             self._n_kept += tables.size
+            tables.setflags(write=False)
             for chosen, n_cells, table in zip(plan.chosen, plan.n_cells, tables, strict=True):
                 self._kept[chosen] = table[:n_cells]
         return entropies_of_tables(tables)
@@ -172,17 +174,22 @@ class _Plan(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _plan(sets: tuple[VarSet, ...], n_levels: tuple[int, ...]) -> _Plan:
-    """Return the plan of sets; those that a search of few columns begins with are always the same."""
+def _plan(sets: tuple[VarSet, ...], n_levels: tuple[int, ...]) -> _Plan | None:
+    """Return the plan of sets, None where they have too many cells.
+
+    Those that a search of few columns begins with are always the same.
+    """
     chosen = [members(variables) for variables in sets]
-    strides, n_cells = np.zeros((len(sets), len(n_levels))), []
+    n_cells = [prod([n_levels[v] for v in variables]) for variables in chosen]
+    width = max(n_cells, default=1)
+    if len(sets) * width > _FEW_CELLS:
+        return None
+    strides = np.zeros((len(sets), len(n_levels)))
     for row, variables in zip(strides, chosen, strict=True):
         stride = 1
         for v in reversed(variables):
             row[v] = stride
             stride *= n_levels[v]
-        n_cells.append(stride)
-    width = max(n_cells, default=1)
     return _Plan(chosen, n_cells, width, strides, np.arange(len(sets), dtype=np.float64)[:, None] * width)
 
 
@@ -193,4 +200,5 @@ def _cells_of(shape: tuple[int, ...]) -> NDArray[np.int64]:
     cells = np.empty((len(numbers), len(shape)), dtype=np.int64)
     for place in reversed(range(len(shape))):
         numbers, cells[:, place] = np.divmod(numbers, shape[place])
+    cells.setflags(write=False)
     return cells

@@ -166,7 +166,7 @@ class Lookahead:
                 heappush(self._accepted, (-verdict.rank, self._n_pushed, Judged(found, verdict)))
 
     def _first_of_tied(self, on_block: Callable[[int], None]) -> Judged | None:
-        """Return the first link set, in lexicographic order, that ties with the best rank."""
+        """Return the first link set, then the first fill-in, in lexicographic order that ties with the best."""
         best = self._best_rank()
         filled = self._fillings.accepted(best, on_block) if self._fillings else []
         at_least = self._problem.tie_with(max([best, *(found.verdict.rank for found in filled)]))
@@ -178,7 +178,7 @@ class Lookahead:
         for entry in tied:
             heappush(self._accepted, entry)
         best_of_all = [*filled, *(entry[2] for entry in tied)]
-        return min(best_of_all, key=lambda found: found.evidence.links, default=None)
+        return min(best_of_all, key=lambda found: (found.evidence.links, found.evidence.fill_in), default=None)
 
     def _stands(self, scored: Evidence) -> bool:
         """Whether a candidate is still legal and its value what it was."""

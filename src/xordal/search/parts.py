@@ -79,7 +79,7 @@ class Catalogue:
     def __init__(self, graph: ChordalGraph, rules: Rules) -> None:
         self.graph = graph
         self.labels = labels_of(graph.components)
-        self._rules = rules
+        self.rules = rules
         self._parts: dict[Kind, Parts] = {}
 
     def change(self, graph: ChordalGraph, around: VarSet) -> None:
@@ -92,7 +92,7 @@ class Catalogue:
     def parts(self, kind: Kind) -> Parts:
         """Return the parts of one kind; those that it did not keep so far it finds at their next update."""
         if kind not in self._parts:
-            self._parts[kind] = Parts(kind, self._rules)
+            self._parts[kind] = Parts(kind, self.rules)
             self._parts[kind].disturb((1 << self.graph.n_vertices) - 1)
         return self._parts[kind]
 
@@ -123,10 +123,10 @@ class Bases:
         if len(pattern) == 1:
             yield from new[pattern[0]].values()
             return
-        graph = self._catalogue.graph
+        graph, rules = self._catalogue.graph, self._catalogue.rules
         for variables in self._unions(pattern, new):
-            union = candidate(graph, variables)
-            if union is not None:
+            union = candidate(graph, variables) if rules.may_complete(variables) else None
+            if union is not None and rules.may_change(union.change):
                 yield union
 
     def _unions(self, pattern: tuple[Kind, ...], new: dict[Kind, dict[VarSet, Candidate]]) -> set[VarSet]:

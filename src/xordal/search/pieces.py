@@ -73,7 +73,8 @@ class Apart:
         """Return which triples may share enough beyond their pairs."""
         x, y, z = sets.T
         beyond = shared - pairs[x, y] - pairs[x, z] - pairs[y, z] + 4 * self._problem.scanner.error
-        return np.asarray(beyond >= least(self._problem, free_shape, sets))
+        bars = least(self._problem, free_shape, sets)
+        return np.asarray((beyond >= bars) | (bars <= 0))  # where no gain is too small, less than none is not
 
 
 class Extended:

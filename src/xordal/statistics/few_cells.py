@@ -51,7 +51,7 @@ def few_cell_moments(margins: Sequence[Margins]) -> Moments:
 
 def _is_plain(rows: Sequence[int], columns: Sequence[int]) -> bool:
     """Whether a stratum has two rows, two columns and no small fitted count: by far the commonest."""
-    return len(rows) == 2 == len(columns) and min(rows) * min(columns) / sum(rows) >= DENSE
+    return len(rows) == 2 == len(columns) and float(min(rows) * min(columns)) / sum(rows) >= DENSE
 
 
 def _plain_moments(margins: Sequence[Margins]) -> Moments:
@@ -62,10 +62,10 @@ def _plain_moments(margins: Sequence[Margins]) -> Moments:
         n = a + a_2
         p, p_2, q, q_2 = a / n, a_2 / n, b / n, b_2 / n
         of_cells = (
-            _coefficients(a * b / n, p, q, n, a <= b),
-            _coefficients(a * b_2 / n, p, q_2, n, a <= b_2),
-            _coefficients(a_2 * b / n, p_2, q, n, a_2 <= b),
-            _coefficients(a_2 * b_2 / n, p_2, q_2, n, a_2 <= b_2),
+            _coefficients(float(a * b) / n, p, q, n, a <= b),
+            _coefficients(float(a * b_2) / n, p, q_2, n, a <= b_2),
+            _coefficients(float(a_2 * b) / n, p_2, q, n, a_2 <= b),
+            _coefficients(float(a_2 * b_2) / n, p_2, q_2, n, a_2 <= b_2),
         )
         constant, linear, square = zip(*of_cells, strict=True)
         means += constant

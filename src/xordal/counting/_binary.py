@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import HAS_EXTRACT, LANES, next_turn, product, reaching
+from xordal.counting._bits import HAS_EXTRACT, LANES, product, reaching
 from xordal.counting._jit import kernel
 from xordal.counting._scan import SAFE, Found, compact, found_more, x_log_x
+from xordal.counting._turns import next_turn
 
 
 class Columns(NamedTuple):

@@ -1,4 +1,4 @@
-"""Machine instructions that Numba does not offer: counts and extraction of bits, products of columns, turns.
+"""Machine instructions that Numba does not offer: counts and extraction of bits, products of bit columns.
 
 Each has a plain form of the same name and arguments, used where the JIT is off (``NUMBA_DISABLE_JIT=1``). The
 product is written in vectors that LLVM lowers for any processor: eight columns by eight columns, one row of
@@ -8,7 +8,6 @@ of each and no sum over lanes is ever needed.
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -89,31 +88,9 @@ def _plain_reaching(  # noqa: PLR0913, PLR0917 - arrays in a tuple would be coun
     return int(np.bitwise_or.reduce(hits[:n_groups]))
 
 
-_TAKING_TURNS = Lock()
-
-
-def _plain_next_turn(turn: Any) -> int:
-    """Return ``turn[0]`` and add one to it, as one step that no other thread can come between."""
-    with _TAKING_TURNS:
-        mine = int(turn[0])
-        turn[0] = mine + 1
-    return mine
-
-
 if config.DISABLE_JIT:
     popcount, extract, product, reaching = _plain_popcount, _plain_extract, _plain_product, _plain_reaching
-    next_turn = _plain_next_turn
 else:
-
-    @intrinsic
-    def next_turn(typing: Any, turn: Any) -> Any:
-        """Return ``turn[0]`` and add one to it; see the plain form."""
-
-        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            at = context.make_array(signature.args[0])(context, builder, args[0]).data
-            return builder.atomic_rmw("add", at, _constant(1), "monotonic")
-
-        return types.int64(turn), build
 
     @intrinsic
     def popcount(typing: Any, x: Any) -> Any:

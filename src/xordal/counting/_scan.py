@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import HAS_EXTRACT, LANES, extract, next_turn, popcount, product
+from xordal.counting._bits import HAS_EXTRACT, LANES, extract, popcount, product
 from xordal.counting._jit import kernel
+from xordal.counting._turns import next_turn
 
 _CHUNK = 32  # blocks scored at once: long loops over lanes, their counts still in the first cache
 _CHUNK_COUNTS = 1 << 16

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from xordal.counting import _binary, _scan
 from xordal.counting._bits import LANES
+from xordal.counting._turns import first_turn
 from xordal.counting.oracle import Bar
 from xordal.counting.rows import Rows
 from xordal.data.packed import pack
@@ -21,11 +22,6 @@ _MOST_PAIRS = 1 << 27  # bytes of pair counts kept to save one cell per parent
 
 Found = tuple[NDArray[np.int32], NDArray[np.float64]]
 Prefix = tuple[_scan.Cells, NDArray[np.int32]]
-
-
-def first_turn() -> NDArray[np.int64]:
-    """Return what callers share who take turns."""
-    return np.zeros(1, dtype=np.int64)
 
 
 @lru_cache(maxsize=8)

@@ -43,7 +43,7 @@ class PlainScanner:
     def scan(
         self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
     ) -> Iterator[ScanBlock]:
-        """Yield the sets of ``order`` variables whose total correlation reaches the bar, exactly."""
+        """Yield the sets of ``order`` variables whose total correlation reaches the bar, up to rounding."""
         others = [v for v in range(len(self._n_levels)) if not base >> v & 1]
         n_begin = {first: comb(len(others) - at - 1, order - 1) for at, first in enumerate(others)}
         for firsts in _groups([first for first in others if first not in done], n_begin):
@@ -145,7 +145,7 @@ class CountingOracle:
     def scan(
         self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
     ) -> Iterator[ScanBlock]:
-        """Yield the sets of ``order`` variables whose total correlation reaches the bar, exactly."""
+        """Yield the sets of ``order`` variables whose total correlation reaches the bar, up to rounding."""
         return self._scanner.scan(order, at_least, base=base, done=done)
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:

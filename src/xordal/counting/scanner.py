@@ -3,7 +3,7 @@
 Variables with few levels are scanned in bits, sets with any other by codes. Work is cut into groups of firsts,
 large enough that what Python does between them does not matter, small enough that a scan can be ended at any
 time. Each thread works on a group in one call: triples it takes by turns from what is left, of other sets it
-gets a share of the same cost. What they found is sorted, so that blocks do not depend on who made them.
+gets a share of the same cost. What they found is sorted, so that it does not depend on who found it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.bit_scan import BitScan, first_turn
+from xordal.counting._turns import first_turn
+from xordal.counting.bit_scan import BitScan
 from xordal.counting.extensions import extensions
 from xordal.counting.oracle import Bar, ScanBlock
 from xordal.counting.rows import MOST_LEVELS, Rows

@@ -102,6 +102,7 @@ def _help(under_way: deque[tuple[Future[Answer], Task]], run: Callable[[Task], A
             own: Future[Answer] = Future()
             under_way[place] = own, task
             try:
-                own.set_result(run(task))
+                with interruptible():  # Ctrl-C goes to the caller at once
+                    own.set_result(run(task))
             except Exception as error:
                 own.set_exception(error)

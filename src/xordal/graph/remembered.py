@@ -12,7 +12,7 @@ SMALL = 16
 """Vertices; a larger graph hardly comes twice, and telling it from others takes long."""
 
 MOST = 1 << 13
-"""Answers that are kept, of some hundred bytes each."""
+"""Answers that are kept of one question, of up to some kilobytes each."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

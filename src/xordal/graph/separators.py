@@ -43,7 +43,11 @@ class Ways:
         self._trees: dict[VarSet, _Tree] = {}
         if before is not None:
             changed = {graph.components[v] for v in graph.ends_of_change(before.graph)}
-            self._trees = {inside: tree for inside, tree in before._trees.items() if inside not in changed}
+            self._trees = {
+                inside: tree
+                for inside, tree in before._trees.items()
+                if graph.components[inside.bit_length() - 1] == inside and inside not in changed
+            }
 
     def _tree(self, v: int) -> _Tree:
         component = self.graph.components[v]

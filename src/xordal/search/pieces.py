@@ -9,7 +9,7 @@ variables that are not linked share given the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import comb
 
 import numpy as np
@@ -22,7 +22,7 @@ from xordal.search.gain import gains
 from xordal.search.parts import Catalogue, Kind, patterns
 from xordal.search.problem import Problem
 from xordal.search.streams import are_apart
-from xordal.search.sweep import FEW, Grown, OnBlock, bar, free_shape, least, numbered, with_one
+from xordal.search.sweep import Grown, OnBlock, bar, free_shape, joined, least
 from xordal.types import VarSet, members, varset
 
 _BLOCK = 1000  # variable sets looked at between two words of progress
@@ -110,24 +110,12 @@ class Extended:
                 yield from self._with_several(base, on_block)
 
     def _with_one(self, graph: ChordalGraph, bases: list[Candidate], on_block: OnBlock) -> Iterator[VarSet]:
-        problem = self._problem
-        if len(bases) * graph.n_vertices <= FEW:
-            on_block(len(bases) * graph.n_vertices)
-            near = [_around(graph, base.variables) for base in bases]
-            for place, v, _, _ in with_one(problem, bases, near):
-                yield VarSet(bases[place].variables | 1 << v)
-            return
-        own = gains([base.change for base in bases], problem.oracle)
-        levels, level_of = numbered(problem.n_levels)
-        for base, gain, shared in zip(bases, own, _rows(problem, bases), strict=True):
-            on_block(len(shared))
-            grown = Grown.of(base, problem.n_levels)
-            bars = np.array([problem.least_gain(grown.with_levels((r,))) for r in levels])
-            enough = gain + shared + problem.scanner.error >= bars[level_of]
-            around = _around(graph, base.variables)
-            for v in np.flatnonzero(enough).tolist():
-                if not around >> v & 1:
-                    yield VarSet(base.variables | 1 << v)
+        for start in range(0, len(bases), _BLOCK):
+            block = bases[start : start + _BLOCK]
+            on_block(len(block) * graph.n_vertices)
+            found = joined(self._problem, block, [_around(graph, base.variables) for base in block])
+            for place, v in zip(found.of.tolist(), found.chosen.tolist(), strict=True):
+                yield VarSet(block[place].variables | 1 << v)
 
     def _with_several(self, base: Candidate, on_block: OnBlock) -> Iterator[VarSet]:
         problem = self._problem
@@ -204,9 +192,3 @@ def _around(graph: ChordalGraph, piece: VarSet) -> int:
     for v in members(piece):
         found |= graph.neighbours[v]
     return found
-
-
-def _rows(problem: Problem, bases: list[Candidate]) -> Iterable[NDArray[np.float64]]:
-    """Yield for each base what it shares with each variable, some bases at a time."""
-    for start in range(0, len(bases), _BLOCK):
-        yield from problem.scanner.extensions([base.variables for base in bases[start : start + _BLOCK]])

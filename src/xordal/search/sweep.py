@@ -8,7 +8,7 @@ base gains plus what they share with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cache
 from math import comb, inf, prod
@@ -121,62 +121,53 @@ def _one_more(problem: Problem, graph: ChordalGraph, bases: Sequence[Candidate],
     everything, near = (1 << graph.n_vertices) - 1, [_components(graph, base.variables) for base in bases]
     if all(inside == everything for inside in near):
         return _NOTHING
-    if len(bases) * graph.n_vertices <= FEW:
-        return _one_more_of_few(problem, bases, near)
-    outside = np.ones((len(bases), graph.n_vertices), dtype=np.bool_)
-    for row, inside in enumerate(near):
-        outside[row, list(members(inside))] = False
-    own = np.array(gains([base.change for base in bases], problem.oracle))
+    found = joined(problem, bases, near)
+    if not len(found.of):
+        return _NOTHING
+    upper = np.full(len(found.of), -inf)
+    for number in set(found.kind.tolist()):
+        alike = found.kind == number
+        upper[alike] = problem.judge.ceiling(found.shapes[number], found.gain[alike])
+    may = upper > -inf
+    sets = found.chosen[may].astype(np.int32).reshape(-1, 1)
+    return Stream(sets, upper[may], [base.variables for base in bases], found.of[may])
+
+
+class Joined(NamedTuple):
+    """Bases and single variables whose union may be accepted."""
+
+    of: NDArray[np.int64]  # place of the base
+    chosen: NDArray[np.int64]  # variable
+    gain: NDArray[np.float64]  # the most that completing the union may gain
+    kind: NDArray[np.int64]  # number of its shape
+    shapes: list[Shape]
+
+
+def joined(problem: Problem, bases: Sequence[Candidate], near: Sequence[int]) -> Joined:
+    """Return the unions of a base with a variable not near it that may be accepted."""
+    own = gains([base.change for base in bases], problem.oracle)
     shared = problem.scanner.extensions([base.variables for base in bases])
-    total = own[:, None] + shared + problem.scanner.error
     levels, level_of = numbered(problem.n_levels)
     grown, grown_of = numbered([Grown.of(base, problem.n_levels) for base in bases])
-    shapes = [[base.with_levels((r,)) for r in levels] for base in grown]
-    bars = np.array([[problem.least_gain(shape) for shape in row] for row in shapes])
-    of, chosen = np.nonzero((total >= bars[grown_of[:, None], level_of]) & outside)
-    if not len(of):
-        return _NOTHING
-    upper, kind = np.full(len(of), -inf), grown_of[of] * len(levels) + level_of[chosen]
-    for number in np.unique(kind).tolist():
-        alike, shape = kind == number, shapes[number // len(levels)][number % len(levels)]
-        upper[alike] = problem.judge.ceiling(shape, total[of[alike], chosen[alike]])
-    may = upper > -inf
-    sets = chosen[may].astype(np.int32).reshape(-1, 1)
-    return Stream(sets, upper[may], [base.variables for base in bases], of[may])
-
-
-def _one_more_of_few(problem: Problem, bases: Sequence[Candidate], near: Sequence[int]) -> Stream:
-    """Return the same for few bases and variables, one by one."""
-    found = [
-        (place, v, problem.judge.ceiling(shape, np.array([total]))[0])
-        for place, v, shape, total in with_one(problem, bases, near)
-    ]
-    able = [one for one in found if one[2] > -inf]
-    if not able:
-        return _NOTHING
-    of, chosen, upper = zip(*able, strict=True)
-    sets = np.array(chosen, dtype=np.int32).reshape(-1, 1)
-    return Stream(sets, np.array(upper), [base.variables for base in bases], np.array(of, dtype=np.int64))
-
-
-def with_one(
-    problem: Problem, bases: Sequence[Candidate], near: Sequence[int]
-) -> Iterator[tuple[int, int, Shape, float]]:
-    """Yield the bases, by their place, and variables not near them whose union may be accepted.
-
-    With them come the shape of the union and the most that completing it may gain.
-    """
-    n_levels, error = problem.n_levels, problem.scanner.error
-    own = gains([base.change for base in bases], problem.oracle)
-    shared = problem.scanner.extensions([base.variables for base in bases]).tolist()
-    for place, base in enumerate(bases):
-        grown = Grown.of(base, n_levels)
-        shapes = {r: grown.with_levels((r,)) for r in dict.fromkeys(n_levels)}
-        bars = {r: problem.least_gain(shape) for r, shape in shapes.items()}
-        for v, more in enumerate(shared[place]):
-            total = own[place] + more + error
-            if total >= bars[n_levels[v]] and not near[place] >> v & 1:
-                yield place, v, shapes[n_levels[v]], total
+    shapes = [base.with_levels((r,)) for base in grown for r in levels]
+    bars = [problem.least_gain(shape) for shape in shapes]
+    error, first_kind = problem.scanner.error, grown_of * len(levels)
+    if shared.size <= FEW:
+        pairs = [
+            (place, v)
+            for place, row in enumerate(shared.tolist())
+            for v, kind in enumerate((first_kind[place] + level_of).tolist())
+            if own[place] + row[v] + error >= bars[kind] and not near[place] >> v & 1
+        ]
+        of, chosen = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    else:
+        outside = np.ones(shared.shape, dtype=np.bool_)
+        for place, inside in enumerate(near):
+            outside[place, list(members(inside))] = False
+        needed = np.array(bars)[first_kind[:, None] + level_of]
+        of, chosen = np.nonzero((np.array(own)[:, None] + shared + error >= needed) & outside)
+    gain = np.array(own)[of] + shared[of, chosen] + error
+    return Joined(of, chosen, gain, first_kind[of] + level_of[chosen], shapes)
 
 
 def _several(problem: Problem, base: Candidate, n_more: int, on_block: OnBlock) -> Stream:

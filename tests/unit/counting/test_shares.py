@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xordal.counting import scanner
-from xordal.counting._bits import next_turn
 from xordal.counting._jit import kernel
+from xordal.counting._turns import first_turn, next_turn
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.rows import Rows
 from xordal.counting.scanner import Scan
@@ -104,7 +104,7 @@ def test_small_groups_are_not_shared() -> None:
 
 
 def test_threads_take_every_turn_once() -> None:
-    turn = np.zeros(1, dtype=np.int64)
+    turn = first_turn()
     taken = in_threads(4, lambda n: take_turns(turn, n), [1000] * 40)
     assert sorted(mine for some in taken for mine in some.tolist()) == list(range(40_000))
 

@@ -21,14 +21,17 @@ FLAGS = ("-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 @cache
 def library(flags: tuple[str, ...] = FLAGS) -> Any:
     """Compile the source and load it; None where there is no C compiler."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # its idle threads would spin on the cores of ours
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         return None
     folder = Path(tempfile.mkdtemp(prefix="xordal-limit-"))
     target = folder / "limit.so"
     subprocess.run([compiler, *flags, str(SOURCE), "-o", str(target), "-lm"], check=True)
+    asked = os.environ.get("OMP_WAIT_POLICY")
+    os.environ["OMP_WAIT_POLICY"] = asked or "passive"  # its idle threads would spin on the cores of ours
     loaded = ctypes.CDLL(str(target))
+    if asked is None:
+        del os.environ["OMP_WAIT_POLICY"]
     shutil.rmtree(folder)  # it stays loaded
     loaded.scan_triples.restype = ctypes.c_long
     return loaded
@@ -44,16 +47,25 @@ def interleave(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(words.transpose(0, 2, 1))
 
 
+@cache
+def _logs(n_rows: int) -> NDArray[np.float64]:
+    """Return c log c for all counts: kept from one call to the next, as we keep them."""
+    counts = np.arange(n_rows + 1, dtype=np.float64)
+    counts[1:] *= np.log(counts[1:])
+    return counts
+
+
 def scan_triples(
     words: NDArray[np.uint64], shape: tuple[int, int], bar: float, *, threads: int, screen: bool = True
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the triples of columns whose total correlation reaches the bar, in nats; shape: columns, rows."""
-    room = 1 << 16
+    room, logs = 1 << 16, _logs(shape[1])
     while True:
         sets, shared = np.empty((room, 3), np.int32), np.empty(room)
         found = library().scan_triples(
             ctypes.c_void_p(words.ctypes.data), *map(ctypes.c_int, shape[:1]), ctypes.c_long(shape[1]),
-            ctypes.c_double(bar), threads, int(screen), ctypes.c_void_p(sets.ctypes.data),
+            ctypes.c_void_p(logs.ctypes.data), ctypes.c_double(bar), threads, int(screen),
+            ctypes.c_void_p(sets.ctypes.data),
             ctypes.c_void_p(shared.ctypes.data), ctypes.c_long(room),
         )  # fmt: skip
         if found <= room:

@@ -118,17 +118,15 @@ static void keep(Found *f, int i, int j, int k, double value) {
     f->shared[f->n++] = value;
 }
 
-/* words: [blocks][W][8], the rarer value of each column; N columns, n rows. Returns how many sets were found and
- * fills at most `room` of them. screen = 0: logarithms of every triple. */
-long scan_triples(const u64 *words, int N, long n, double bar, int threads, int screen, int32_t *sets, double *shared,
-                  long room) {
+/* words: [blocks][W][8], the rarer value of each column; N columns, n rows; logs: c log c for c = 0 .. n. Returns how
+ * many sets were found and fills at most `room` of them. screen = 0: logarithms of every triple. */
+long scan_triples(const u64 *words, int N, long n, const double *logs, double bar, int threads, int screen,
+                  int32_t *sets, double *shared, long room) {
     const int W = (int)((n + 63) / 64), B = (N + 7) / 8, S = B * 8;
     const size_t block = (size_t)W * 8;
     int32_t *n2 = malloc(sizeof(int32_t) * S * S), *n1 = malloc(sizeof(int32_t) * S);
-    double *logs = malloc(sizeof(double) * (n + 1)), *h = malloc(sizeof(double) * S);
+    double *h = malloc(sizeof(double) * S);
     double *share = malloc(sizeof(double) * S), *weight = malloc(sizeof(double) * S);
-    logs[0] = 0;
-    for (long c = 1; c <= n; c++) logs[c] = c * log((double)c);
     for (int a = 0; a < B; a++)
         for (int b = a; b < B; b++) product(words + a * block, words + b * block, W, n2 + (size_t)a * 8 * S + b * 8, S);
     for (int a = 0; a < S; a++) {
@@ -202,6 +200,6 @@ long scan_triples(const u64 *words, int N, long n, double bar, int threads, int 
         }
         free(found.sets), free(found.shared), free(sub), free(mask), free(counts), free(chi), free(chi_i), free(more);
     }
-    free(n2), free(n1), free(logs), free(h), free(share), free(weight);
+    free(n2), free(n1), free(h), free(share), free(weight);
     return total;
 }

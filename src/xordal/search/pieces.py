@@ -25,6 +25,7 @@ from xordal.search.streams import are_apart
 from xordal.search.sweep import Grown, OnBlock, bar, free_shape, joined, least
 from xordal.types import VarSet, members, varset
 
+_AT_ONCE = 50_000  # sets whose pairs are looked up in one go
 _BLOCK = 1000  # variable sets looked at between two words of progress
 
 
@@ -54,7 +55,7 @@ class Apart:
 
     def _scan(self, on_block: OnBlock) -> NDArray[np.int32]:
         problem, order = self._problem, self._order
-        pairs = self._shared_by_pairs() if order == 3 else None
+        pairs = self._shared_by_pairs() if order > 2 else None
         kept = [np.empty((0, order), np.int32)]
         for block in problem.scans.blocks(order, bar(problem, free_shape, 0.0)):
             sets = block.sets
@@ -70,11 +71,51 @@ class Apart:
     def _may_interact(
         self, sets: NDArray[np.int32], shared: NDArray[np.float64], pairs: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Return which triples may share enough beyond their pairs."""
-        x, y, z = sets.T
-        beyond = shared - pairs[x, y] - pairs[x, z] - pairs[y, z] + 4 * self._problem.scanner.error
+        """Return which sets may share enough beyond their pairs."""
+        beyond = least_beyond_pairs(sets, shared, pairs) + (self._order + 1) * self._problem.scanner.error
         bars = least(self._problem, free_shape, sets)
         return np.asarray((beyond >= bars) | (bars <= 0))  # where no gain is too small, less than none is not
+
+
+def least_beyond_pairs(
+    sets: NDArray[np.int32], shared: NDArray[np.float64], pairs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return a bound on the least that two variables of each set share more given the rest than alone.
+
+    What x and y share given the rest R is what all share, less what all but x share and less what x shares with
+    R. The latter is no less than what x shares with any one of R, the former no less than what is shared along
+    the links of any tree (Chow & Liu 1968). Of triples it is no bound but the number itself.
+    """
+    size = sets.shape[1]
+    if size == 3:
+        x, y, z = sets.T
+        return np.asarray(shared - pairs[x, y] - pairs[x, z] - pairs[y, z])
+    found = np.full(len(sets), np.inf)
+    for start in range(0, len(sets), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        information = pairs[sets[rows, :, None], sets[rows, None, :]]
+        for x in range(size):
+            others = [v for v in range(size) if v != x]
+            left = shared[rows] - _tree_weights(information[:, others][:, :, others])
+            for y in others:
+                rest = information[:, x, [v for v in others if v != y]].max(axis=1)
+                found[rows] = np.minimum(found[rows], left - rest - information[:, x, y])
+    return found
+
+
+def _tree_weights(information: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what is shared along the best tree over the variables of each set, shape (sets, size, size)."""
+    n_sets, size, _ = information.shape
+    every = np.arange(n_sets)
+    nearest = information[:, 0].copy()
+    nearest[:, 0] = -np.inf
+    total = np.zeros(n_sets)
+    for _ in range(size - 1):
+        v = nearest.argmax(axis=1)
+        total += nearest[every, v]
+        nearest = np.where(nearest == -np.inf, -np.inf, np.maximum(nearest, information[every, v]))
+        nearest[every, v] = -np.inf
+    return total
 
 
 class Extended:

@@ -210,9 +210,8 @@ def work() -> list[str]:
     for name, (table, criterion) in tables.items():
         run = learn(table, criterion=criterion).run
         n_sets = comb(table.n_variables, 2) + comb(table.n_variables, 3)
-        lines.append(
-            f"| {name} | {run.graphs_tested:,} | {n_sets:,} | {run.sets_scanned:,} | {run.candidates_scored:,} |"
-        )
+        numbers = (run.graphs_tested, n_sets, run.sets_scanned, run.candidates_scored)
+        lines.append(f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |")
     return lines
 
 
@@ -249,7 +248,8 @@ def page(rounds: int, plot_to: Path | None) -> str:
         "## The music box",
         "",
         "From a data frame of 2,000 rows of strings to a network and its hidden groups, in a process that has",
-        f"learned before; {10 * rounds} samples, each learned by all in turn. Twelve links are true; of links, means.",
+        f"learned before; {10 * rounds} samples, each learned by all in turn. Twelve links are true; means of "
+        "links.",
         "",
         *music(rounds),
         "",
@@ -265,8 +265,8 @@ def page(rounds: int, plot_to: Path | None) -> str:
             for name, series in grown.items()
         ),
         "",
-        "With k, a scan of sets of m columns is added where k reaches m(m-1)/2: triples at 3, quadruples at 6; of 40 "
-        f"columns these are {comb(40, 2):,} pairs, {comb(40, 3):,} triples and {comb(40, 4):,} quadruples. In "
+        "With k, a scan of sets of m columns is added where k reaches m(m-1)/2: triples at 3, quadruples at 6; "
+        f"of 40 columns these are {comb(40, 2):,} pairs, {comb(40, 3):,} triples and {comb(40, 4):,} quadruples. In "
         "between, only sets around links are added.",
         "",
         "## Work",

@@ -266,8 +266,8 @@ def page(rounds: int, plot_to: Path | None) -> str:
         ),
         "",
         "With k, a scan of sets of m columns is added where k reaches m(m-1)/2: triples at 3, quadruples at 6; "
-        f"of 40 columns these are {comb(40, 2):,} pairs, {comb(40, 3):,} triples and {comb(40, 4):,} quadruples. In "
-        "between, only sets around links are added.",
+        f"of 40 columns {comb(40, 2):,} pairs, {comb(40, 3):,} triples and {comb(40, 4):,} quadruples.",
+        "In between, only sets around links are added.",
         "",
         "## Work",
         "",

@@ -28,6 +28,7 @@ from xordal.statistics.criterion import Evidence, highest
 from xordal.types import SignedSets, VarSet
 
 _FIRST_BLOCK, _LARGEST_BLOCK = 16, 4096  # candidates taken from a stream in one go
+_JUDGED_AT_ONCE = 256  # some milliseconds each where tables are sparse
 
 
 class Lookahead:
@@ -76,7 +77,7 @@ class Lookahead:
         labels = self._catalogue.labels
         n_next = _FIRST_BLOCK
         while True:
-            at_least = self._problem.tie_with(self._best_rank())
+            at_least = self._problem.tie_with(self._best_rank(on_block))
             waiting = self._next_stream(at_least, on_block)
             if waiting is None:
                 return self._first_of_tied(on_block)
@@ -134,7 +135,7 @@ class Lookahead:
                     self._n_pushed += 1
                     heappush(self._waiting, (-upper, self._n_pushed, found))
 
-    def _best_rank(self) -> float:
+    def _best_rank(self, on_block: Callable[[int], None]) -> float:
         """Return the highest rank of what is accepted and stands; -inf if there is nothing.
 
         Judging can be far more work than scoring, so only what can have the highest rank is judged.
@@ -148,7 +149,8 @@ class Lookahead:
             if not block:
                 return best
             self._judge(block)
-            n_next = min(4 * n_next, _LARGEST_BLOCK)
+            on_block(0)
+            n_next = min(4 * n_next, _JUDGED_AT_ONCE)
 
     def _promising(self, most: int, at_least: float) -> list[Evidence]:
         """Take from what waits to be judged the best that can reach a rank, what does not stand left out."""
@@ -167,7 +169,7 @@ class Lookahead:
 
     def _first_of_tied(self, on_block: Callable[[int], None]) -> Judged | None:
         """Return the first link set, then the first fill-in, in lexicographic order that ties with the best."""
-        best = self._best_rank()
+        best = self._best_rank(on_block)
         filled = self._fillings.accepted(best, on_block) if self._fillings else []
         at_least = self._problem.tie_with(max([best, *(found.verdict.rank for found in filled)]))
         tied = []

@@ -6,7 +6,7 @@ times the arithmetic. This module does the same arithmetic in the same order, so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import sqrt
 
 import numpy as np
@@ -106,14 +106,51 @@ def _put_sparse(
         if mus[place] < DENSE:
             places.setdefault((min(a, b), max(a, b), n), []).append(place)
     coefficients += [[0.0] * len(cells) for _ in range(DEGREE + 1 - len(coefficients))]
-    found, rests = sparse_terms(*np.array(list(places), dtype=np.int64).T)
     rest = [0.0] * len(cells)
-    for column, own, alike in zip(found.T.tolist(), rests.tolist(), places.values(), strict=True):
+    for (column, own), alike in zip(_summed(places), places.values(), strict=True):
         for place in alike:
             rest[place] = own
             for degree, value in enumerate(column):
                 coefficients[degree][place] = value
     return _sum(rest)
+
+
+_Cell = tuple[int, int, int]
+_Terms = tuple[list[float], float]
+_MOST_KNOWN = 1 << 16
+_known: dict[_Cell, _Terms] = {}  # sparse cells that came before; only added to, so that threads can share it
+
+
+def sum_up_sparse(many: Iterable[Sequence[Margins]]) -> None:
+    """Work out the sparse cells of many steps in one go, before the moments of each are asked for.
+
+    A sum over the law of a cell is a few calls of NumPy, which cost the same for one cell as for hundreds.
+    """
+    _summed(
+        [
+            (min(a, b), max(a, b), n)
+            for margins in many
+            for rows, columns in margins
+            for n in [sum(rows)]
+            for a in rows
+            for b in columns
+            if float(a * b) / n < DENSE
+        ]
+    )
+
+
+def _summed(cells: Collection[_Cell]) -> list[_Terms]:
+    """Return the coefficients of sparse cells and the rest of their variance, worked out where not known."""
+    global _known  # noqa: PLW0603 - a fresh one when it is full
+    known = _known
+    new = [cell for cell in dict.fromkeys(cells) if cell not in known]
+    if new:
+        if len(known) + len(new) > _MOST_KNOWN:
+            known = {cell: known[cell] for cell in cells if cell in known}
+            _known = known
+        found, rests = sparse_terms(*np.array(new, dtype=np.int64).T)
+        known.update(zip(new, zip(found.T.tolist(), rests.tolist(), strict=True), strict=True))
+    return [known[cell] for cell in cells]
 
 
 _ROOT_2 = float(np.sqrt(2.0))

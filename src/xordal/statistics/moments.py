@@ -34,7 +34,7 @@ Margins = tuple[list[int], list[int]]
 
 DEGREE = 4
 DENSE = 40.0  # from this fitted count on, expansions in 1 / mu replace sums over the law of a cell
-_BANDS = (0.05, 0.5, 2.0, 8.0, DENSE)  # fitted counts of one band are summed over the same range
+_STEP = 16  # laws are summed up to a multiple of it: few lengths, many cells at once
 _LARGEST_CODE = 2**62
 _FEW = 256  # cells up to which Python is quicker than NumPy
 
@@ -244,13 +244,16 @@ def _cell_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
 
 
 def sparse_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
-    """Return the same for cells of small fitted counts, a <= b, each one once."""
+    """Return the same for cells of small fitted counts, a <= b, each one once.
+
+    How far a cell's law is summed depends on that cell alone, so that those beside it do not change a bit.
+    """
     mu = a * b / n
     coefficients, rest = np.zeros((DEGREE + 1, len(mu))), np.zeros(len(mu))
-    bands = np.searchsorted(_BANDS, mu, side="right")
-    for number in sorted(set(bands.tolist())):
-        band = bands == number
-        coefficients[:, band], rest[band] = _summed(a[band], b[band], n[band])
+    steps = np.ceil(np.minimum(a, mu + 12 * np.sqrt(mu) + 25) / _STEP).astype(np.int64)
+    for number in sorted(set(steps.tolist())):
+        alike = steps == number
+        coefficients[:, alike], rest[alike] = _summed(a[alike], b[alike], n[alike], number * _STEP)
     return coefficients, rest
 
 
@@ -266,9 +269,9 @@ def _expanded(a: Integers, b: Integers, n: Integers) -> Floats:
     return found
 
 
-def _summed(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
-    """Return the coefficients and the rest, by sums over the law of each cell."""
-    k, law = _hypergeometric(a, b, n)
+def _summed(a: Integers, b: Integers, n: Integers, most: int) -> tuple[Floats, Floats]:
+    """Return the coefficients and the rest, by sums over the law of each cell, up to a count."""
+    k, law = _hypergeometric(a, b, n, most)
     mu = (a * b / n)[:, None]
     term = 2 * (k * np.log(np.maximum(k, 1) / mu) - k + mu)
     found = np.zeros((DEGREE + 1, len(a)))
@@ -289,12 +292,10 @@ def _summed(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
     return found, np.maximum(variance - np.add.reduce(found[1:] ** 2, axis=0), 0)
 
 
-def _hypergeometric(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:
-    """Return the values 0, 1, ... and, row by row, the probabilities of those that matter."""
+def _hypergeometric(a: Integers, b: Integers, n: Integers, most: int) -> tuple[Floats, Floats]:
+    """Return the values 0, 1, ..., up to one beyond all that matter, and their probabilities, row by row."""
     from scipy.special import gammaln
 
-    mu = float((a * b / n).max())
-    most = min(int(a.max()), int(mu + 12 * np.sqrt(mu) + 25))
     k = np.arange(most + 1, dtype=np.float64)[None, :]
     a, b, n = a[:, None], b[:, None], n[:, None]
     is_possible = (k <= a) & (k >= a + b - n)

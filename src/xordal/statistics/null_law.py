@@ -19,14 +19,15 @@ from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.statistics.chi_squared import log_tails
 from xordal.statistics.criterion import Evidence
-from xordal.statistics.few_cells import few_cell_moments
-from xordal.statistics.moments import Moments, Strata, margins_of, n_cells_of, step_moments
+from xordal.statistics.few_cells import few_cell_moments, sum_up_sparse
+from xordal.statistics.moments import Margins, Moments, Strata, margins_of, n_cells_of, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
 from xordal.types import EMPTY, LinkSet, SignedSets, VarSet, members, varset
 
 MOST_MEAN, MOST_VARIANCE = 4, 128
 """No step has a larger mean than so often its nominal degrees of freedom, or variance than their square."""
 
+_AT_ONCE = 500  # steps worked out together
 _FEW_CELLS = 128  # up to which Python is quicker than NumPy
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
 
@@ -101,8 +102,9 @@ class NullLaw:
             return [self._moments[key] for key in keys]
         chains = {key: self._chain(found) for key, found in new.items()}
         self._count([margin for chain in chains.values() for step in chain for margin in _margins(step)])
+        self._work_out(step for chain in chains.values() for step in chain)
         for key, chain in chains.items():
-            self._moments[key] = sum([self._step(step) for step in chain], Moments(0, 0))
+            self._moments[key] = sum([self._steps[step] for step in chain], Moments(0, 0))
         return [self._moments[key] for key in keys]
 
     def _chain(self, found: Evidence) -> tuple[Addition, ...]:
@@ -154,21 +156,27 @@ class NullLaw:
         if new:
             self._counts.update(zip(new, self._counter.counts(new), strict=True))
 
-    def _step(self, step: Addition) -> Moments:
-        if step not in self._steps:
-            self._steps[step] = self._computed(step)
-        return self._steps[step]
+    def _work_out(self, steps: Iterable[Addition]) -> None:
+        """Compute the moments of steps that are not known."""
+        new = [step for step in dict.fromkeys(steps) if step not in self._steps]
+        for start in range(0, len(new), _AT_ONCE):
+            margins = {step: self._margins_of(step) for step in new[start : start + _AT_ONCE]}
+            n_cells = {step: n_cells_of(of_step) for step, of_step in margins.items()}
+            sum_up_sparse(of_step for step, of_step in margins.items() if n_cells[step] <= _FEW_CELLS)
+            for step, of_step in margins.items():
+                if n_cells[step] > _MOST_CELLS:
+                    self._steps[step] = self._shuffled(step)
+                elif n_cells[step] > _FEW_CELLS:
+                    self._steps[step] = step_moments(Strata.of(of_step))
+                else:
+                    self._steps[step] = few_cell_moments(of_step)
 
-    def _computed(self, step: Addition) -> Moments:
+    def _margins_of(self, step: Addition) -> list[Margins]:
         x, y, separator = step
         with_x, with_y = _margins(step)
         places = (members(with_x).index(x), members(with_y).index(y))
         levels = [self._n_levels[v] for v in members(separator)]
-        margins = margins_of(self._counts[with_x], self._counts[with_y], places, levels)
-        n_cells = n_cells_of(margins)
-        if n_cells > _MOST_CELLS:
-            return self._shuffled(step)
-        return few_cell_moments(margins) if n_cells <= _FEW_CELLS else step_moments(Strata.of(margins))
+        return margins_of(self._counts[with_x], self._counts[with_y], places, levels)
 
     def _shuffled(self, step: Addition) -> Moments:
         x, y, separator = step

@@ -142,8 +142,11 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         constraints=constraints,
         limits=limits,
     )
-    with interruptible():
-        known = _Known.of(source, plan, notice)
+    try:
+        with interruptible():
+            known = _Known.of(source, plan, notice)
+    except KeyboardInterrupt:
+        raise Interrupted(_nothing(source, plan)) from None
     ruled = rules(known.variables, plan.constraints, plan.limits)
     judge = plan.criterion.on(known.sample(plan))
     started = perf_counter()
@@ -286,6 +289,14 @@ def _learned(known: _Known, run: SearchRun, plan: Plan, seconds: float) -> Learn
         n_rows=known.n_rows,
         seconds=seconds,
     )
+
+
+def _nothing(source: CategoricalTable | Joint, plan: Plan) -> Learned:
+    """Return what is known when a search ends before it has begun."""
+    run = SearchRun((), 0, 0, 0, "interruption")
+    names, n_rows = (source.variables, None) if isinstance(source, Joint) else (source.names, source.n_rows)
+    cliques = tuple((v,) for v in range(len(names)))
+    return Learned(names, (), cliques, run, plan.to_json(), n_rows, 0.0)
 
 
 def _of_groups(known: _Known, plan: Plan, judge: Judge) -> Judge:

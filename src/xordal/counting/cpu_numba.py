@@ -73,7 +73,19 @@ class NumbaOracle:
 
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
         """Return the occupied cells of each set."""
-        return [self._cells(variables) for variables in sets]
+        batch = Batch.of(sets, self._rows.codes.n_levels)
+        fits = batch.fits(self._rows.bits, _LARGEST_TABLE) & (np.diff(batch.ends, prepend=0) <= _MOST_AXES)
+        small = np.flatnonzero(fits)
+        found: dict[int, CellCounts] = {}
+        for start in range(0, len(small), _BATCH):
+            part = batch if len(small) == len(sets) <= _BATCH else batch.only(small[start : start + _BATCH])
+            tables = np.split(self._tables(part), np.cumsum(part.sizes.astype(np.int64))[:-1])
+            for place, table in zip(small[start : start + _BATCH].tolist(), tables, strict=True):
+                found[place] = self._occupied(sets[place], table)
+        return [
+            found[place] if place in found else self._cells_by_codes(variables)
+            for place, variables in enumerate(sets)
+        ]
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
@@ -105,14 +117,10 @@ class NumbaOracle:
         """
         return extensions(self._rows, bases, self._threads)
 
-    def _cells(self, variables: VarSet) -> CellCounts:
-        chosen, bits = np.array(members(variables), dtype=np.int64), self._rows.bits
-        batch = Batch.of([variables], self._rows.codes.n_levels)
-        if len(chosen) > _MOST_AXES or not batch.fits(bits, _LARGEST_TABLE)[0]:
-            return self._cells_by_codes(variables)
-        table = self._tables(batch)
+    def _occupied(self, variables: VarSet, table: NDArray[np.int64]) -> CellCounts:
+        """Return the occupied cells of a full table."""
         occupied = np.flatnonzero(table)
-        cells = np.unravel_index(occupied, [self._rows.n_levels[v] for v in chosen])
+        cells = np.unravel_index(occupied, [self._rows.n_levels[v] for v in members(variables)])
         return CellCounts(np.stack(cells, axis=1).astype(np.int64), table[occupied])
 
     def _cells_by_codes(self, variables: VarSet) -> CellCounts:

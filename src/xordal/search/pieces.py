@@ -23,9 +23,9 @@ from xordal.search.parts import Catalogue, Kind, patterns
 from xordal.search.problem import Problem
 from xordal.search.streams import are_apart
 from xordal.search.sweep import Grown, OnBlock, bar, free_shape, joined, least
+from xordal.search.trees import tree_weights
 from xordal.types import VarSet, members, varset
 
-_AT_ONCE = 50_000  # sets whose pairs are looked up in one go
 _BLOCK = 1000  # variable sets looked at between two words of progress
 
 
@@ -91,31 +91,14 @@ def least_beyond_pairs(
         x, y, z = sets.T
         return np.asarray(shared - pairs[x, y] - pairs[x, z] - pairs[y, z])
     found = np.full(len(sets), np.inf)
-    for start in range(0, len(sets), _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        information = pairs[sets[rows, :, None], sets[rows, None, :]]
-        for x in range(size):
-            others = [v for v in range(size) if v != x]
-            left = shared[rows] - _tree_weights(information[:, others][:, :, others])
-            for y in others:
-                rest = information[:, x, [v for v in others if v != y]].max(axis=1)
-                found[rows] = np.minimum(found[rows], left - rest - information[:, x, y])
+    for x in range(size):
+        others = [v for v in range(size) if v != x]
+        left = shared - tree_weights(sets[:, others], pairs)
+        with_x = pairs[sets[:, [x]], sets]
+        for y in others:
+            rest = with_x[:, [v for v in others if v != y]].max(axis=1)
+            found = np.minimum(found, left - rest - with_x[:, y])
     return found
-
-
-def _tree_weights(information: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what is shared along the best tree over the variables of each set, shape (sets, size, size)."""
-    n_sets, size, _ = information.shape
-    every = np.arange(n_sets)
-    nearest = information[:, 0].copy()
-    nearest[:, 0] = -np.inf
-    total = np.zeros(n_sets)
-    for _ in range(size - 1):
-        v = nearest.argmax(axis=1)
-        total += nearest[every, v]
-        nearest = np.where(nearest == -np.inf, -np.inf, np.maximum(nearest, information[every, v]))
-        nearest[every, v] = -np.inf
-    return total
 
 
 class Extended:

@@ -7,8 +7,9 @@ made from counts, and p-values of sets with few rows per cell from tables drawn 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from math import comb, exp, inf, log, prod
 from typing import Literal
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from xordal.counting.oracle import Bar, ScanBlock, TableOracle
 from xordal.errors import DataError
+from xordal.search.trees import tree_weights
 from xordal.statistics.chi_squared import log_tail, quantile
 from xordal.statistics.interaction import (
     interaction_dof,
@@ -28,13 +30,13 @@ from xordal.types import EMPTY, VarSet, members, varset
 
 RankBy = Literal["interaction", "total"]
 
-_BATCH = 256  # sets made exact at a time
+_BATCH, _LARGEST_BATCH = 256, 4096  # sets made exact at a time, at first and when many must be
 _MOST_CELLS = 1_000_000  # of a table that is fitted
 _MOST_AT_ONCE = (
     60_000_000  # sets that begin with one variable, some 30 bytes each when all may be among the best
 )
-_SPARSE = 5.0  # rows per cell below which the nominal degrees of freedom are not trusted
-_N_DRAWS = 100
+_SPARSE = 20.0  # rows per cell below which the nominal degrees of freedom are not trusted
+_N_DRAWS = 600
 _WORTH = 1.25  # how much higher a bar must have become for a scan to begin again with it
 
 
@@ -158,8 +160,11 @@ class Ranking:
         order = self._order - (self._target is not None)
         for block in self._oracle.scan(order, self._bar(used), base=base, done=frozenset(done)):
             done.update(block.firsts)
-            self._look_through(block)
-            self.n_scanned += block.n_scanned
+            before = self.n_scanned
+            for share in self._look_through(block):
+                self.n_scanned = before + int(share * block.n_scanned)
+                on_progress(RankProgress(self.n_scanned, self.n_sets))
+            self.n_scanned = before + block.n_scanned
             on_progress(RankProgress(self.n_scanned, self.n_sets))
             if self._floor < (-1.0 if used == inf else min(_WORTH * used, -1.0)):
                 return False
@@ -184,19 +189,25 @@ class Ranking:
             return interaction_dof(levels)
         return prod(levels) - 1 - sum(r - 1 for r in levels)
 
-    def _look_through(self, block: ScanBlock) -> None:
-        """Make the sets of a block exact, the most promising first, as long as one may be among the best."""
+    def _look_through(self, block: ScanBlock) -> Iterator[float]:
+        """Make the sets of a block exact, the most promising first, as long as one may be among the best.
+
+        Yields the share of the block that is done, now and then.
+        """
         if not len(block.sets):
             return
         sets = self._whole(block.sets)
         lowest = self._lowest_log_p(sets, block.shared + self._oracle.error)
         best_first = np.argsort(lowest, kind="stable")
-        for start in range(0, len(best_first), _BATCH):
-            rows = best_first[start : start + _BATCH]
+        start, n_next = 0, _BATCH
+        while start < len(best_first):
+            rows = best_first[start : start + n_next]
             promising = rows[lowest[rows] < self._floor]
             if not len(promising):
                 return
             self._take(sets[promising])
+            start, n_next = start + len(rows), min(2 * n_next, _LARGEST_BATCH)
+            yield start / len(best_first)
 
     def _whole(self, sets: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the sets with the target among them, variables in increasing order."""
@@ -208,30 +219,19 @@ class Ranking:
     def _lowest_log_p(self, sets: NDArray[np.int32], shared: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the lowest log p-value that each set can have."""
         at_most = shared if self._by == "total" or self._order == 2 else shared - self._in_a_tree(sets)
-        dofs = np.array([self._dof(tuple(levels)) for levels in self._levels[sets].tolist()], dtype=np.float64)
+        dof = cache(self._dof)
+        dofs = np.array([dof(tuple(levels)) for levels in self._levels[sets].tolist()], dtype=np.float64)
         lowest = np.zeros(len(sets))
         counts = dofs > 0
         lowest[counts] = log_tail(2 * self._n_rows * np.maximum(at_most[counts], 0.0), dofs[counts])
         return lowest
 
     def _in_a_tree(self, sets: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return what the best tree of pairs explains of each set: no interaction is above the rest.
-
-        Prim's algorithm, for all sets at once.
-        """
+        """Return what the best tree of pairs explains of each set: no interaction is above the rest."""
         if self._pairs is None:
             every = [varset([v]) for v in range(len(self._levels))]
             self._pairs = np.maximum(self._oracle.extensions(every) - self._oracle.error, 0.0)
-        reach = self._pairs[sets[:, :1], sets]
-        reach[:, 0] = -inf
-        explained = np.zeros(len(sets))
-        for _ in range(sets.shape[1] - 1):
-            place = reach.argmax(axis=1)
-            explained += reach[np.arange(len(sets)), place]
-            chosen = sets[np.arange(len(sets)), place]
-            reach = np.where(reach == -inf, -inf, np.maximum(reach, self._pairs[chosen[:, None], sets]))
-            reach[np.arange(len(sets)), place] = -inf
-        return explained
+        return tree_weights(sets, self._pairs)
 
     def _take(self, sets: NDArray[np.int32]) -> None:
         """Make sets exact and keep the best of them."""
@@ -251,21 +251,23 @@ class Ranking:
     def _interactions(self, masks: list[VarSet]) -> list[float]:
         """Return the interaction of each set, those of equal levels fitted together."""
         found: dict[VarSet, float] = {}
-        for shape in {self._levels_of(mask) for mask in masks}:
-            same = [mask for mask in masks if self._levels_of(mask) == shape]
+        by_shape: dict[tuple[int, ...], list[VarSet]] = {}
+        for mask in masks:
+            by_shape.setdefault(self._levels_of(mask), []).append(mask)
+        for shape, same in by_shape.items():
             most = max(1, _MOST_CELLS // prod(shape))
             for start in range(0, len(same), most):
                 part = same[start : start + most]
-                tables = np.stack([self._table(mask) for mask in part])
+                tables = self._tables(part)
                 found.update(zip(part, interactions(tables).tolist(), strict=True))
         return [found[mask] for mask in masks]
 
-    def _table(self, mask: VarSet) -> NDArray[np.float64]:
-        """Return the full table of a set."""
-        (counted,) = self._oracle.counts([mask])
-        table = np.zeros(self._levels_of(mask))
-        table[tuple(counted.cells.T)] = counted.counts
-        return table
+    def _tables(self, masks: list[VarSet]) -> NDArray[np.float64]:
+        """Return the full tables of sets with equal levels."""
+        tables = np.zeros((len(masks), *self._levels_of(masks[0])))
+        for table, counted in zip(tables, self._oracle.counts(masks), strict=True):
+            table[tuple(counted.cells.T)] = counted.counts
+        return tables
 
     def _levels_of(self, mask: VarSet) -> tuple[int, ...]:
         return tuple(int(self._levels[v]) for v in members(mask))
@@ -279,7 +281,7 @@ class Ranking:
     def _by_simulation(self, found: RankedSet) -> RankedSet:
         """Return a set with the p-value of a scaled chi-squared that fits tables drawn at random."""
         null = moments_of_interaction if self._by == "interaction" else moments_of_sharing
-        mean, variance = null(self._table(found.variables), _N_DRAWS, seed=found.variables % 2**32)
+        mean, variance = null(self._tables([found.variables])[0], _N_DRAWS, seed=found.variables % 2**32)
         if mean <= 0 or variance <= 0:
             return found
         value = found.interaction if self._by == "interaction" else found.total_correlation

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.recovery import calibration, false_sets, graphs, power, real
+from benchmarks.recovery import calibration, false_scans, false_sets, graphs, power, real
 from benchmarks.recovery.study import interval
 
 RUNS = 12
@@ -30,6 +30,14 @@ QUICK = [
 def test_columns_without_links_stay_without(setting: false_sets.Setting) -> None:
     """At a level of 5 % more than 4 of 12 runs with a false link have a probability of 2 in 10,000."""
     assert sum(setting.is_false(seed) for seed in range(RUNS)) <= 4
+
+
+@pytest.mark.parametrize(
+    "setting", [false_scans.Setting(6, 3, 150, 3), false_scans.Setting(6, 4, 500, 3)], ids=str
+)
+def test_a_scan_of_columns_without_dependences_finds_none(setting: false_scans.Setting) -> None:
+    """At a level of 5 % more than 7 of 40 have a probability of 1 in 1,000."""
+    assert sum(setting.is_false(seed) for seed in range(40)) <= 7
 
 
 @pytest.mark.parametrize("task", graphs.TASKS, ids=[task.name for task in graphs.TASKS])

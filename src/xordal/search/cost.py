@@ -10,6 +10,7 @@ from xordal.counting.oracle import Scanner
 
 _LONG = 2_000_000  # sets from which a word on the time is worth having
 _TRIED = 200_000  # sets looked at to measure how long one takes
+_MOST_SECONDS = 1.0  # of measuring, after which no further size is measured
 
 
 def sets_to_scan(n_variables: int, max_links: int, max_variables: int | None) -> dict[int, int]:
@@ -30,22 +31,33 @@ def is_long(sets: Mapping[int, int]) -> bool:
 
 
 def seconds_of(scanner: Scanner, n_variables: int, sets: Mapping[int, int]) -> float:
-    """Return about how long scans will take, measured on some of their sets."""
-    return sum(n_sets * _seconds_per_set(scanner, n_variables, m) for m, n_sets in sets.items())
+    """Return about how long scans will take, measured on some of their sets.
+
+    Measuring itself takes a second or two at most: larger sets are then taken to be as quick as smaller ones.
+    """
+    began, total, each = perf_counter(), 0.0, 0.0
+    for m, n_sets in sets.items():
+        if perf_counter() - began < _MOST_SECONDS:
+            each = max(each, _seconds_per_set(scanner, n_variables, m))
+        total += n_sets * each
+    return total
 
 
 def _seconds_per_set(scanner: Scanner, n_variables: int, order: int) -> float:
-    """Measure how long the last sets take: those that begin with the highest variables."""
+    """Measure how long a set takes: some, after as many that load what is needed; more if these are quick."""
+    _measured(scanner, n_variables, order, _TRIED // 100)
+    each = _measured(scanner, n_variables, order, _TRIED // 100)
+    return _measured(scanner, n_variables, order, _TRIED) if each * _TRIED < _MOST_SECONDS / 2 else each
+
+
+def _measured(scanner: Scanner, n_variables: int, order: int, n_sets: int) -> float:
+    """Return the seconds for one of the last sets: those that begin with the highest variables."""
     first = n_variables - order
-    while first > 0 and comb(n_variables - first, order) < _TRIED:
+    while first > 0 and comb(n_variables - first, order) < n_sets:
         first -= 1
-    for is_warm in (False, True):
-        began = perf_counter()
-        n_scanned = sum(
-            block.n_scanned for block in scanner.scan(order, lambda levels: inf, done=range(max(first, 0)))
-        )
-        if is_warm or not n_scanned:
-            break
+    began = perf_counter()
+    scanned = scanner.scan(order, lambda levels: inf, done=range(max(first, 0)))
+    n_scanned = sum(block.n_scanned for block in scanned)
     return (perf_counter() - began) / max(n_scanned, 1)
 
 
@@ -55,11 +67,11 @@ def cost_text(sets: Mapping[int, int], seconds: float) -> str:
     Examples
     --------
     >>> cost_text({2: 499500, 3: 166167000}, 6.2)
-    '499,500 sets of 2 columns and 166,167,000 of 3 to look at: about 6 s'
+    '499,500 sets of 2 columns and 166,167,000 of 3 to look at: about 6 s for that alone'
     """
     (first, n_first), *others = sets.items()
     numbers = [f"{n_first:,} sets of {first} columns", *(f"{n_sets:,} of {m}" for m, n_sets in others)]
-    return f"{' and '.join(numbers)} to look at: about {time_text(seconds)}"
+    return f"{' and '.join(numbers)} to look at: about {time_text(seconds)} for that alone"
 
 
 def time_text(seconds: float) -> str:

@@ -279,7 +279,10 @@ class Ranking:
         return self._n_rows < _SPARSE * prod(self._levels_of(found.variables))
 
     def _by_simulation(self, found: RankedSet) -> RankedSet:
-        """Return a set with the p-value of a scaled chi-squared that fits tables drawn at random."""
+        """Return a set with the p-value of a scaled chi-squared that fits tables drawn at random.
+
+        Where that is below the nominal one, the nominal one stands: it is no less likely to be chance.
+        """
         null = moments_of_interaction if self._by == "interaction" else moments_of_sharing
         mean, variance = null(self._tables([found.variables])[0], _N_DRAWS, seed=found.variables % 2**32)
         if mean <= 0 or variance <= 0:
@@ -287,6 +290,8 @@ class Ranking:
         value = found.interaction if self._by == "interaction" else found.total_correlation
         dof = 2 * mean * mean / variance
         log_p = float(log_tail(2 * self._n_rows * value * dof / mean, dof))
+        if log_p < found.log_p_value:
+            return found
         return replace(found, dof=dof, log_p_value=log_p, log_p_corrected=self._corrected(log_p))
 
 

@@ -65,5 +65,5 @@ def study(runs: int, workers: int, only: str = "") -> str:
 
 
 if __name__ == "__main__":
-    chosen = arguments("How often a scan calls something significant where there is nothing", runs=500)
+    chosen = arguments("How often a scan calls something significant where there is nothing", runs=400)
     publish(__doc__, study(chosen.runs, chosen.workers, chosen.only), chosen.output)

@@ -32,7 +32,7 @@ FEW = 200
 
 _MOST_WAITING = 4_000_000  # free sets kept in waiting, 20 to 50 bytes each
 _MOST_CODES = 1 << 20  # up to which codes are counted, not sorted
-_BLOCK_CELLS = 4_000_000  # pairs of base and variable looked at in one go
+_BLOCK_CELLS = 1_000_000  # pairs of base and variable looked at in one go
 
 T = TypeVar("T", bound=Hashable)
 OnBlock = Callable[[int], None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement, permutations
@@ -11,7 +10,7 @@ from threading import Event
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting import _binary, _scan
+from xordal.counting import _binary, _cells, _scan
 from xordal.counting._bits import LANES
 from xordal.counting._turns import first_turn
 from xordal.counting.oracle import Bar
@@ -21,7 +20,7 @@ from xordal.data.packed import pack
 _MOST_PAIRS = 1 << 27  # bytes of pair counts kept to save one cell per parent
 
 Found = tuple[NDArray[np.int32], NDArray[np.float64]]
-Prefix = tuple[_scan.Cells, NDArray[np.int32]]
+Prefix = tuple[_cells.Cells, NDArray[np.int32]]
 
 
 @lru_cache(maxsize=8)
@@ -37,13 +36,9 @@ class BitScan:
         self._rows, self._order, self._at_least = rows, order, at_least
         self._layout, self._root = rows.layout_of(variables)
         self._variables = _array(variables)
-        blocks = zip(
-            self._layout.levels.tolist(), (self._layout.variables >= 0).sum(axis=1).tolist(), strict=True
-        )
-        self._n_of_class: Counter[int] = Counter()
-        for levels, n_variables in blocks:
-            self._n_of_class[levels] += n_variables
-        self._classes = sorted(self._n_of_class)
+        classes, sizes = np.unique(rows.codes.n_levels[self._variables], return_counts=True)
+        self._classes: list[int] = classes.tolist()
+        self._n_of_class: list[int] = sizes.tolist()
         self._bars: dict[tuple[int, ...], NDArray[np.float64]] = {}
         self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
         self._columns: _binary.Columns | None = None
@@ -56,12 +51,12 @@ class BitScan:
             weights = self._rows.codes.weights
             masks = pack(ids[None].astype(np.int32), [n_ids], None, weights if len(weights) else None).planes
             masks = masks[masks.any(axis=1)]
-            cells = _scan.split(self._root, masks.reshape(-1), len(masks), keep)
+            cells = _cells.split(self._root, masks.reshape(-1), len(masks), keep)
             cells.weight[:] = self._rows.n_rows / cells.rows
             self._base_entropy = entropy
         pairs = np.empty((len(cells.rows), 0, 0), np.int32)
         if self._order > 2 and self._may_count_pairs(cells, 1):
-            pairs = _scan.pair_counts(cells, keep)
+            pairs = _cells.pair_counts(cells, keep)
         self._prefix = cells, pairs
         self._columns = self._binary_columns()
 
@@ -83,7 +78,7 @@ class BitScan:
         """Return the sets that begin with a prefix and one more variable."""
         prefix = (*prefix, v)
         levels = self._rows.n_levels[v]
-        cells = _scan.children(parent[0], self._layout, v, self._may_count_pairs(parent[0], levels))
+        cells = _cells.children(parent[0], self._layout, v, self._may_count_pairs(parent[0], levels))
         later = self._variables[self._variables > v]
         if len(prefix) == self._order - 3:
             return self._triples(cells, prefix, later, first_turn())
@@ -94,7 +89,7 @@ class BitScan:
             np.concatenate([empty[1], *(shared for _, shared in found)]),
         )
 
-    def _may_count_pairs(self, cells: _scan.Cells, times: int) -> bool:
+    def _may_count_pairs(self, cells: _cells.Cells, times: int) -> bool:
         n_slots = cells.ones.shape[1]
         return bool(len(cells.rows) * times * n_slots * n_slots * 4 <= _MOST_PAIRS)
 
@@ -161,10 +156,9 @@ class BitScan:
         """Return the bars by classes of the other variables, infinite where there are no such sets."""
         n_free = min(self._order, 3)
         bars: NDArray[np.float64] = np.full((len(self._classes),) * 3, np.inf)
-        there = [self._n_of_class[r] for r in self._classes]
         for free in combinations_with_replacement(range(len(self._classes)), n_free):
             classes = prefix + free
-            if all(classes.count(c) <= there[c] for c in set(classes)):
+            if all(classes.count(c) <= self._n_of_class[c] for c in set(classes)):
                 bar = self._at_least(tuple(sorted(self._classes[c] for c in classes))) - 3 * self._rows.margin
                 for order in permutations(free):
                     bars.T[order[::-1]] = bar  # of two classes, the last two indices

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting._bits import LANES
-from xordal.counting._scan import Cells, Layout
+from xordal.counting._cells import Cells, Layout
 from xordal.data.packed import PackedColumns
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting import _kernels
-from xordal.counting._scan import Cells, Layout
+from xordal.counting._cells import Cells, Layout
 from xordal.counting.finalize import entropy
 from xordal.counting.layout import lay_out
 from xordal.data.packed import PackedColumns, pack

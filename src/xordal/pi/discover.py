@@ -26,7 +26,7 @@ from xordal.pi.independence import Decide, Independence, Question
 from xordal.pi.rules import find_rule
 from xordal.statistics.bounds import information_bound
 from xordal.statistics.criterion import Evidence, Judge, Sample
-from xordal.types import EMPTY, LinkSet, SignedSets, Submodel, VarSet, members
+from xordal.types import EMPTY, SignedSets, Submodel, VarSet, members
 
 _NEXT_TO_NOTHING = 0.05
 """The share of what the whole of a full PI set shares that a part of it may share, in data."""
@@ -73,12 +73,7 @@ def _evidence_of(sample: Sample, question: Question) -> Evidence:
     change = {VarSet(a | b | given): 1, VarSet(a | given): -1, VarSet(b | given): -1}
     if given:
         change[given] = 1
-    ends = members(VarSet(a | b))
-    links: LinkSet = (
-        ((ends[0], ends[1]),)
-        if len(ends) == 2
-        else tuple(sorted([(min(pair), max(pair)) for pair in product(members(a), members(b))]))
-    )
+    links = tuple(sorted([(min(pair), max(pair)) for pair in product(members(a), members(b))]))
     dof = free_parameters(change, sample.n_levels)
     return Evidence(VarSet(a | b), links, change, information, dof, sample.n_rows)
 

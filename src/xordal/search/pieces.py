@@ -157,13 +157,12 @@ class _Bases:
     def __init__(self, kind: Kind) -> None:
         self._patterns = [pattern for pattern in patterns(kind) if all(map(_may_hang_together, pattern))]
         self._pieces: dict[Kind, set[VarSet]] = {one: set() for pattern in self._patterns for one in pattern}
-        self._neighbours: tuple[VarSet, ...] = ()
+        self._graph: ChordalGraph | None = None
 
     def fresh(self, graph: ChordalGraph, on_block: OnBlock) -> list[VarSet]:
         """Return those that were not there at the last call; tell how many sets are looked at."""
-        before = self._neighbours or (0,) * graph.n_vertices
-        ends = varset(v for v in range(graph.n_vertices) if before[v] != graph.neighbours[v])
-        self._neighbours = graph.neighbours
+        ends = varset(graph.ends_of_change(self._graph or ChordalGraph.empty(graph.n_vertices)))
+        self._graph = graph
         new = {kind: self._look(graph, ends, kind, on_block) for kind in self._pieces}
         return sorted({base for pattern in self._patterns for base in self._unions(pattern, new, graph)})
 

@@ -32,9 +32,8 @@ from xordal.counting.oracle import CachedOracle
 from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import free_parameters, signed_sets
-from xordal.search.optimum import best_network
 from xordal.search.problem import Problem
-from xordal.search.scans import Scans
+from xordal.search.refine.optimum import best_network
 from xordal.statistics.criterion import Sample
 from xordal.types import LinkSet
 
@@ -106,14 +105,14 @@ def optimum(table: CategoricalTable) -> float:
     counter = NumpyCounter(table)
     oracle = CachedOracle(CountingOracle(counter, table.n_levels))
     judge = BIC().on(Sample(table.n_levels, table.n_rows, counter, 3, 4))
-    scans = Scans(PlainScanner(oracle, table.n_levels))
-    return bic(table, best_network(Problem(oracle, scans, judge, table.n_levels, table.n_rows))[0])
+    scanner = PlainScanner(oracle, table.n_levels)
+    return bic(table, best_network(Problem(oracle, scanner, judge, table.n_levels, table.n_rows))[0])
 
 
 def reached(table: CategoricalTable) -> Iterator[float]:
     """Yield the score of what each way learns, and the optimum."""
     for way, settings in WAYS.items():
-        with patch("xordal.search.local._EXACT", 0 if way == "sequences" else 8):
+        with patch("xordal.search.refine.local._EXACT", 0 if way == "sequences" else 8):
             yield bic(table, learn(table, criterion=BIC(), **settings).links)
     yield optimum(table)
 

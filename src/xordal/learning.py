@@ -29,13 +29,11 @@ from xordal.search.constraints import FREE, Constraints, Rules, rules
 from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
-from xordal.search.local import LocalSearch
 from xordal.search.plan import EngineName, Plan
 from xordal.search.problem import Problem
-from xordal.search.prune import Pruner
-from xordal.search.scans import Scans
+from xordal.search.refine.local import LocalSearch
+from xordal.search.refine.prune import Pruner
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Judge, Sample
-from xordal.statistics.scores import BIC, EBIC, BDeu
 from xordal.statistics.significance import Significance
 from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
@@ -221,9 +219,19 @@ class _Known:
 
     def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
-        scans = Scans(self.scanner, journal.scans, journal.scanned) if journal else Scans(self.scanner)
-        bound = plan.max_variables
-        return Problem(self.oracle, scans, judge, self.n_levels, self.n_rows, bound, ruled, plan.fill_in)
+        problem = Problem(
+            self.oracle,
+            self.scanner,
+            judge,
+            self.n_levels,
+            self.n_rows,
+            plan.max_variables,
+            ruled,
+            plan.fill_in,
+        )
+        if journal is None:
+            return problem
+        return replace(problem, known_blocks=journal.scans, on_scanned=journal.scanned)
 
     def sample(self, plan: Plan) -> Sample:
         """Return what the criterion may know."""
@@ -301,8 +309,7 @@ def _nothing(source: CategoricalTable | Joint, plan: Plan) -> Learned:
 
 def _of_groups(known: _Known, plan: Plan, judge: Judge) -> Judge:
     """Return the judge of what looks independent: a score takes what helps to predict for a dependence."""
-    is_score = isinstance(plan.criterion, BIC | EBIC | BDeu)
-    return Significance().on(known.sample(plan)) if is_score else judge
+    return Significance().on(known.sample(plan)) if plan.criterion.is_score else judge
 
 
 def _with_submodels(known: _Known, learned: Learned, plan: Plan, judge: Judge, watch: Watch) -> Learned:

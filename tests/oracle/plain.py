@@ -17,14 +17,14 @@ from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.graph.separators import Ways
 from xordal.graph.signed_sets import signed_sets
-from xordal.search.candidates import Candidate, addition, candidate
+from xordal.search.candidate import Candidate, addition, candidate
+from xordal.search.completing.legality import fill_ins
+from xordal.search.completing.with_fill_in import admitted, filled
 from xordal.search.constraints import FREE, Rules
-from xordal.search.filled import accepted, admitted, fill_ins, filled
-from xordal.search.problem import Judged, Problem, judge
-from xordal.search.scans import Scans
+from xordal.search.problem import Judged, Problem, accepted, judge
 from xordal.search.schedule import Position, Schedule
+from xordal.search.state import GraphState
 from xordal.statistics.criterion import Criterion, Evidence, Sample
 from xordal.types import Link, LinkSet, SearchRun, TraceEntry, VarSet, members, varset
 
@@ -47,7 +47,7 @@ def plain_search(
     sample = Sample(table.n_levels, table.n_rows, counter, k, max_variables or k + 1)
     problem = Problem(
         oracle,
-        Scans(PlainScanner(oracle, table.n_levels)),
+        PlainScanner(oracle, table.n_levels),
         criterion.on(sample),
         table.n_levels,
         table.n_rows,
@@ -251,8 +251,8 @@ def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, li
     """Return how many candidates of one pass need fill-in, and those of them that are accepted."""
     sets = list(variable_sets(graph, i, problem.max_variables))
     able = [s for s, may in zip(sets, admitted(problem, graph, sets), strict=True) if may]
-    ways = Ways(graph)
-    found = filled(problem, graph, [(s, fill_ins(problem, graph, ways, s)) for s in able])
+    state = GraphState(graph)
+    found = filled(problem, [(s, fill_ins(problem, state, s)) for s in able])
     return sum(map(len, found)), [judged for judged in accepted(problem, found) if judged is not None]
 
 

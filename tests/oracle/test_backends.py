@@ -14,8 +14,8 @@ from tests.oracle.test_engines import criteria, planted
 from tests.strategies import tables
 from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, learn, learning
 from xordal.counting.select import BackendName, oracle_for
-from xordal.search import sweep
 from xordal.search.schedule import Schedule
+from xordal.search.sources import scanned
 from xordal.statistics.criterion import Criterion
 from xordal.types import Learned
 
@@ -83,5 +83,5 @@ def test_few_free_sets_can_wait(table: CategoricalTable, k: int, criterion: Crit
     """What does not fit is scanned for again; ties with the last that fits are not lost."""
     trace = learn(table, max_links=k, criterion=criterion).trace
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "_MOST_WAITING", most)
+        patch.setattr(scanned, "MOST_WAITING", most)
         assert learn(table, max_links=k, criterion=criterion).trace == trace

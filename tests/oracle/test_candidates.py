@@ -12,7 +12,7 @@ from tests.oracle.plain import variable_sets
 from tests.oracle.test_graphs import as_networkx
 from tests.strategies import chordal_graphs
 from xordal.graph.chordal import ChordalGraph, linked
-from xordal.search.candidates import candidate
+from xordal.search.candidate import candidate
 from xordal.types import LinkSet, members
 
 

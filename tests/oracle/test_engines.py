@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tests.strategies import tables
 from xordal import BIC, EBIC, BDeu, CategoricalTable, EntropyDecrement, Significance, learn
 from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
-from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict
+from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict, lowest_accepted
 from xordal.types import Learned, ScheduleName, Trace, links_after
 
 SCHEDULES: list[ScheduleName] = ["printed", "as_run", "straightforward", "single"]
@@ -126,6 +127,7 @@ class PerParameter:
     """Ranks by gain per degree of freedom, so that shapes compete otherwise than by gain."""
 
     least: float
+    is_score: ClassVar[bool] = False
 
     def on(self, sample: Sample) -> PerParameter:
         return self
@@ -137,6 +139,12 @@ class PerParameter:
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         ranks = gains / max(shape.dof, 1) - 0.01 * shape.n_links
         return np.where(ranks > self.least, ranks, -np.inf)
+
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        return [verdict.rank if verdict.is_accepted else -np.inf for verdict in self.judge(batch)]
+
+    def least_gain(self, shape: Shape) -> float:
+        return lowest_accepted(self.ceiling, shape)
 
     def tolerance(self, best: float) -> float:
         return 1e-9

@@ -15,7 +15,7 @@ from xordal import BIC, CategoricalTable, Constraints, EntropyDecrement, Limits,
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked
 from xordal.graph.fill_in import completions, region, touched
-from xordal.graph.separators import Ways
+from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.pi.zoo import ring
 from xordal.types import Learned, Link, VarSet, members, varset
@@ -29,7 +29,7 @@ def separates(graph: ChordalGraph, separator: int, x: int, y: int) -> bool:
 @settings(max_examples=200)
 @given(chordal_graphs(max_vertices=8))
 def test_minimal_separators_by_the_letter(graph: ChordalGraph) -> None:
-    ways = Ways(graph)
+    ways = SeparatorPaths(graph)
     for x, y in graph.missing_links((1 << graph.n_vertices) - 1):
         if not graph.components[x] >> y & 1:
             continue
@@ -46,18 +46,18 @@ def test_minimal_separators_by_the_letter(graph: ChordalGraph) -> None:
 @settings(max_examples=200)
 @given(chordal_graphs(min_vertices=4, max_vertices=12), st.data())
 def test_ways_of_a_graph_that_grows(graph: ChordalGraph, data: st.DataObject) -> None:
-    ways = Ways(graph)
+    ways = SeparatorPaths(graph)
     for _ in range(4):
         apart = graph.missing_links((1 << graph.n_vertices) - 1)
         able = [link for link in apart if graph.may_add(link)]
         for x, y in apart:
             if graph.components[x] >> y & 1:
-                assert ways.separators(x, y) == Ways(graph).separators(x, y)
+                assert ways.separators(x, y) == SeparatorPaths(graph).separators(x, y)
         if not able:
             return
         links = data.draw(st.lists(st.sampled_from(able), min_size=1, max_size=2, unique=True))
         graph = graph.add(links) if additions(graph, tuple(sorted(links))) else graph.add(links[:1])
-        ways = Ways(graph, ways)
+        ways = SeparatorPaths(graph, ways)
 
 
 sets = st.lists(st.integers(0, 9), min_size=2, max_size=5, unique=True).map(varset)
@@ -69,7 +69,7 @@ LEVELS = (2, 3, 2, 5, 4, 2, 3, 2, 2, 4)
 def test_completions_are_chordal_step_by_step(graph: ChordalGraph, variables: VarSet) -> None:
     missing = graph.missing_links(variables)
     assume(missing)
-    found = completions(graph, Ways(graph), variables, LEVELS)
+    found = completions(graph, SeparatorPaths(graph), variables, LEVELS)
     is_legal = additions(graph, missing) is not None
     assert len(found) == 1 or not is_legal
     for done in found:
@@ -95,7 +95,7 @@ def by_the_letter(graph: ChordalGraph, variables: VarSet) -> list[set[Link]]:
         return now
 
     def fill_ins(now: ChordalGraph, x: int, y: int) -> list[ChordalGraph]:
-        way = Ways(now).minimal(x, y)
+        way = SeparatorPaths(now).minimal(x, y)
         found = []
         for place in range(len(way)):
             new = {(x, v) for s in way[: place + 1] for v in members(s)}
@@ -140,14 +140,14 @@ TWICE = (
 @example(*TWICE)
 @given(chordal_graphs(min_vertices=10, max_vertices=10), sets)
 def test_completions_follow_the_rule_by_the_letter(graph: ChordalGraph, variables: VarSet) -> None:
-    found = completions(graph, Ways(graph), variables, LEVELS)
+    found = completions(graph, SeparatorPaths(graph), variables, LEVELS)
     assert [{(x, y) for x, y, _ in done.steps} for done in found] == by_the_letter(graph, variables)
 
 
 @settings(max_examples=300)
 @given(chordal_graphs(min_vertices=4, max_vertices=10))
 def test_the_fill_in_of_a_link_is_minimal(graph: ChordalGraph) -> None:
-    ways = Ways(graph)
+    ways = SeparatorPaths(graph)
     for link in graph.missing_links((1 << graph.n_vertices) - 1):
         for done in completions(graph, ways, varset(link), LEVELS):
             links = [(x, y) for x, y, _ in done.steps]
@@ -167,8 +167,8 @@ def test_a_change_that_does_not_touch_the_region_changes_nothing(
     assert steps is not None
     after = graph.add([link])
     joined = [len({g.components[v] for v in members(variables)}) for g in (graph, after)]
-    assume(not region(graph, Ways(graph), variables) & touched(steps) and joined[0] == joined[1])
-    here, there = (completions(g, Ways(g), variables, LEVELS) for g in (graph, after))
+    assume(not region(graph, SeparatorPaths(graph), variables) & touched(steps) and joined[0] == joined[1])
+    here, there = (completions(g, SeparatorPaths(g), variables, LEVELS) for g in (graph, after))
     assert here == there
 
 

@@ -23,11 +23,10 @@ from xordal.graph.chordal import ChordalGraph, is_chordal, linked
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.moves import place_of, way
 from xordal.search.constraints import FREE, Rules, rules
-from xordal.search.local import LocalSearch
-from xordal.search.optimum import best_graph
 from xordal.search.passes import passes
 from xordal.search.problem import Problem
-from xordal.search.scans import Scans
+from xordal.search.refine.local import LocalSearch
+from xordal.search.refine.optimum import best_graph
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Evidence, Shape, Verdict
 from xordal.types import Link, Trace, VarSet, links_after, members
@@ -147,7 +146,7 @@ def same_trace_as_plain(
 ) -> Trace:
     """Compare the sequences alone: the way to the optimum is checked by its score."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("xordal.search.local._EXACT", 0)
+        patch.setattr("xordal.search.refine.local._EXACT", 0)
         fast = learn(table, max_links=k, criterion=criterion, constraints=constraints, limits=limits)
     ruled = rules(table.names, constraints, limits)
     plain = plain_search(
@@ -195,6 +194,12 @@ class Given:
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.full(np.shape(gains), inf)
 
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        return [inf] * len(batch)
+
+    def least_gain(self, shape: Shape) -> float:
+        return 0.0
+
     def log_p_values(self, batch: Sequence[Evidence]) -> None:
         return None
 
@@ -213,7 +218,7 @@ def random_problem(n: int, seed: int, spread: float, ruled: Rules = FREE) -> Pro
         return known[s]
 
     oracle = ExactOracle(np.full((2,) * n, 2.0**-n))
-    return Problem(oracle, Scans(None), Given(worth), (2,) * n, 100, None, ruled)  # type: ignore[arg-type]
+    return Problem(oracle, None, Given(worth), (2,) * n, 100, None, ruled)  # type: ignore[arg-type]
 
 
 @settings(max_examples=60)
@@ -232,7 +237,7 @@ def test_every_sequence_is_found_in_larger_graphs(graph: ChordalGraph, seed: int
 
 def compare_steps(graph: ChordalGraph, seed: int, spread: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("xordal.search.local._EXACT", 0)
+        patch.setattr("xordal.search.refine.local._EXACT", 0)
         problem = random_problem(graph.n_vertices, seed, spread)
         local = LocalSearch(problem)
         for _ in range(12):

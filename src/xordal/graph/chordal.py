@@ -199,6 +199,39 @@ class ChordalGraph:
                 found += [(u, v) for v in members(later)]
         return tuple(found)
 
+    def misses(self, variables: VarSet, n_links: int) -> bool:
+        """Whether a variable set misses so many links, and each of its variables is an end of one.
+
+        Examples
+        --------
+        >>> path = ChordalGraph.empty(3).add([(0, 1), (1, 2)])
+        >>> path.misses(VarSet(0b101), 1), path.misses(VarSet(0b111), 1)
+        (True, False)
+        """
+        n_apart = [(variables & ~self.neighbours[v]).bit_count() - 1 for v in members(variables)]
+        return sum(n_apart) == 2 * n_links and all(n_apart)
+
+    def components_of(self, variables: VarSet) -> VarSet:
+        """Return all vertices that are connected with one of some vertices, these among them."""
+        found = 0
+        for v in members(variables):
+            found |= self.components[v]
+        return VarSet(found)
+
+    def n_components_of(self, variables: VarSet) -> int:
+        """Return how many components some vertices lie in."""
+        return len({self.components[v] for v in members(variables)})
+
+    def around(self, variables: VarSet) -> VarSet:
+        """Return some vertices and their neighbours."""
+        return VarSet(variables | _spread(self.neighbours, variables))
+
+    @property
+    def is_union_of_cliques(self) -> bool:
+        """Whether all vertices of each component are linked."""
+        both = zip(self.neighbours, self.components, strict=True)
+        return all(not mask or mask.bit_count() + 1 == component.bit_count() for mask, component in both)
+
     def separator(self, link: Link) -> VarSet | None:
         """Return what separates the ends of a missing link, or None if it may not be added alone."""
         return separator_of(self.neighbours, self.components, *link)

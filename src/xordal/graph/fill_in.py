@@ -4,7 +4,7 @@ The links of the set are added one at a time, those within components first: alw
 order, that may be added alone. Where none may, the first link xy that is left is added together with a
 *fill-in*. Between x and y lie their minimal separators, one after the other, and there is a fill-in for
 
-* each separator: x and y *meet* behind it, each of them linked to all separators on its way there;
+* each separator: x and y *meet* behind it, each of them linked to all separators up to it;
 * each variable that is a separator by itself: it becomes a *hub*, linked to all separators and to x and y.
 
 Each is minimal: without any one of its links the graph is not chordal.
@@ -13,10 +13,10 @@ The first time that happens all of them are returned, for the criterion to choos
 the set are stuck, each later one takes the fill-in of the fewest free parameters, then of the fewest links,
 then the first in the order above. Those that come to the same links in the end count once.
 
-All of that happens on the ways between the variables of the set (:mod:`xordal.graph.separators`): a shortest
-path between two vertices of these ways never leaves them. So a change of the graph matters to a set only if
+All of that happens on the separators between the variables of the set (:mod:`xordal.graph.separators`): a
+shortest path between two of their vertices never leaves them. So a change of the graph matters to a set only if
 it touches them: :func:`touched` by links are their ends and separators, since a link xy behind a separator S
-alters no way but those that lead across S.
+alters no path but those that lead across S.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from operator import or_
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, separator_of
-from xordal.graph.separators import Ways
+from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.types import Link, LinkSet, VarSet, members, varset
 
@@ -46,13 +46,23 @@ class Completion:
         filled = set(self.fill_in)
         return tuple(step for step in self.steps if (step.x, step.y) not in filled)
 
+    @property
+    def ends(self) -> VarSet:
+        """The variables that the steps link."""
+        return varset(v for step in self.steps for v in (step.x, step.y))
 
-def region(graph: ChordalGraph, ways: Ways, variables: VarSet) -> VarSet:
-    """Return a variable set and what lies on the ways between those of its variables that share a component."""
+    @property
+    def largest_clique(self) -> int:
+        """The size of the largest clique that the steps make."""
+        return 2 + max([step.separator.bit_count() for step in self.steps])
+
+
+def region(graph: ChordalGraph, paths: SeparatorPaths, variables: VarSet) -> VarSet:
+    """Return a variable set and what lies between those of its variables that share a component."""
     found = int(variables)
     for u, v in combinations(members(variables), 2):
         if graph.components[u] >> v & 1 and not graph.neighbours[u] >> v & 1:
-            for separator in ways.separators(u, v):
+            for separator in paths.separators(u, v):
                 found |= separator
     return VarSet(found)
 
@@ -66,16 +76,16 @@ def touched(steps: Iterable[Addition]) -> VarSet:
 
 
 def completions(
-    graph: ChordalGraph, ways: Ways, variables: VarSet, n_levels: Sequence[int]
+    graph: ChordalGraph, paths: SeparatorPaths, variables: VarSet, n_levels: Sequence[int]
 ) -> list[Completion]:
     """Return how the fill-in rule completes a variable set: once where nothing has to be filled in.
 
-    ``ways`` are those of the graph; ``n_levels`` the numbers of levels from which parameters are counted.
+    ``paths`` are those of the graph; ``n_levels`` the numbers of levels from which parameters are counted.
 
     Examples
     --------
     >>> path = ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)])
-    >>> for ring in completions(path, Ways(path), VarSet(0b1001), n_levels=(2, 2, 2, 2)):
+    >>> for ring in completions(path, SeparatorPaths(path), VarSet(0b1001), n_levels=(2, 2, 2, 2)):
     ...     print(ring.fill_in, [(step.x, step.y, members(step.separator)) for step in ring.steps])
     ((1, 3),) [(1, 3, (2,)), (0, 3, (1,))]
     ((0, 2),) [(0, 2, (1,)), (0, 3, (2,))]
@@ -83,8 +93,8 @@ def completions(
     if variables.bit_count() == 2:
         x, y = members(variables)
         if graph.components[x] >> y & 1 and not graph.neighbours[x] >> y & 1:
-            return _of_a_pair(graph, ways, x, y)
-    inside = members(region(graph, ways, variables))
+            return _of_a_pair(graph, paths, x, y)
+    inside = members(region(graph, paths, variables))
     here = {v: place for place, v in enumerate(inside)}
     between = graph.induced(inside)
     start = _Growing(list(between.neighbours), list(between.components), [])
@@ -101,13 +111,13 @@ def completions(
     return list(done.values())
 
 
-def own_steps(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Addition]:
+def own_steps(graph: ChordalGraph, paths: SeparatorPaths, x: int, y: int) -> list[Addition]:
     """Return the steps that link two variables of one component themselves, one for each fill-in.
 
     None where nothing has to be filled in. They tell what the link would gain before anything else is worked
     out; :func:`completions` has the same ones at the end of its steps.
     """
-    separators = ways.minimal(x, y)
+    separators = paths.minimal(x, y)
     if len(separators) == 1:
         return []
     masks = graph.neighbours
@@ -117,13 +127,13 @@ def own_steps(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Addition]
     return [Addition(x, y, VarSet(s)) for s in dict.fromkeys(common)]
 
 
-def _of_a_pair(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Completion]:
+def _of_a_pair(graph: ChordalGraph, paths: SeparatorPaths, x: int, y: int) -> list[Completion]:
     """Return how two variables of one component are linked: the rule where it is asked most often.
 
     All that is filled in comes to x and y, or to a hub. So what a step is conditioned on is read off the
     neighbours: those that one end has by then and the other had all along.
     """
-    separators = ways.minimal(x, y)
+    separators = paths.minimal(x, y)
     if len(separators) == 1:  # all of it is linked to both
         return [Completion((Addition(x, y, separators[0]),), ())]
     masks = graph.neighbours
@@ -143,10 +153,10 @@ def _of_a_pair(graph: ChordalGraph, ways: Ways, x: int, y: int) -> list[Completi
     return [Completion(steps, tuple(sorted((u, v) for u, v, _ in steps[:-1]))) for steps in done.values()]
 
 
-def _spread(masks: Sequence[int], v: int, way: Iterable[VarSet]) -> list[Addition]:
-    """Return the steps that link a vertex to all that lies on a way that begins next to it."""
+def _spread(masks: Sequence[int], v: int, path: Iterable[VarSet]) -> list[Addition]:
+    """Return the steps that link a vertex to all that lies on a path that begins next to it."""
     near, steps = masks[v], []
-    for separator in way:
+    for separator in path:
         for u in members(separator & ~near):
             steps.append(Addition(min(u, v), max(u, v), VarSet(near & masks[u])))
             near |= 1 << u
@@ -205,7 +215,7 @@ class _Growing:
     def fill_ins(self, x: int, y: int) -> list[_Growing]:
         """Return the graphs with x and y linked and filled in, those that are equal once."""
         graph = ChordalGraph(tuple(map(VarSet, self.masks)), tuple(map(VarSet, self.components)))
-        separators = Ways(graph).minimal(x, y)
+        separators = SeparatorPaths(graph).minimal(x, y)
         done = [self._met(x, y, separators, place) for place in range(len(separators))]
         done += [self._hub(x, y, separators, place) for place, s in enumerate(separators) if s.bit_count() == 1]
         first: dict[tuple[int, ...], _Growing] = {}
@@ -230,12 +240,12 @@ class _Growing:
         hub._spread(x, [VarSet(1 << y)])
         return hub
 
-    def _spread(self, v: int, way: list[VarSet]) -> None:
-        """Link a vertex to all that lies on a way that begins next to it."""
-        for separator in way:
+    def _spread(self, v: int, path: list[VarSet]) -> None:
+        """Link a vertex to all that lies on a path that begins next to it."""
+        for separator in path:
             for u in members(separator & ~self.masks[v]):
                 is_added = self._add(min(u, v), max(u, v))
-                assert is_added, "what comes before on the way parts them"
+                assert is_added, "what comes before on the path parts them"
 
     def _is_linked(self, link: Link) -> bool:
         return bool(self.masks[link[0]] >> link[1] & 1)

@@ -1,4 +1,4 @@
-"""What lies between two vertices of a chordal graph: the separators on the way from one to the other.
+"""What lies between two vertices of a chordal graph: the separators on the path from one to the other.
 
 The cliques that hold x and those that hold y are subtrees of the junction tree, and every minimal separator of
 x and y is a separator on the path between the two (Blair & Peyton 1993). Of the separators on that path, the
@@ -27,18 +27,18 @@ class _Tree:
                 self.top[v] = place
 
 
-class Ways:
-    """The ways between the vertices of one graph, a component worked out when it is first asked for.
+class SeparatorPaths:
+    """The separators between the vertices of one graph, a component worked out when it is first asked for.
 
     Parameters
     ----------
     graph
         The graph.
     before
-        The ways of an earlier graph: of components that are still the same nothing is worked out again.
+        The paths of an earlier graph: of components that are still the same nothing is worked out again.
     """
 
-    def __init__(self, graph: ChordalGraph, before: Ways | None = None) -> None:
+    def __init__(self, graph: ChordalGraph, before: SeparatorPaths | None = None) -> None:
         self.graph = graph
         self._trees: dict[VarSet, _Tree] = {}
         if before is not None:
@@ -56,26 +56,26 @@ class Ways:
         return self._trees[component]
 
     def separators(self, x: int, y: int) -> list[VarSet]:
-        """Return the separators on the way from x to y, two vertices of one component that are not linked.
+        """Return the separators on the path from x to y, two vertices of one component that are not linked.
 
         Examples
         --------
         >>> path = ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)])
-        >>> [members(s) for s in Ways(path).separators(3, 0)]
+        >>> [members(s) for s in SeparatorPaths(path).separators(3, 0)]
         [(2,), (1,)]
         """
         tree = self._tree(x)
         if (x, y) not in tree.between:
-            tree.between[x, y] = _way(tree, x, y)
+            tree.between[x, y] = _path(tree, x, y)
         return tree.between[x, y]
 
     def minimal(self, x: int, y: int) -> list[VarSet]:
-        """Return the minimal separators of x and y, on the way from x to y.
+        """Return the minimal separators of x and y, on the path from x to y.
 
         Examples
         --------
         >>> fan = ChordalGraph.empty(4).add([(0, 1), (1, 2), (1, 3), (2, 3)])
-        >>> [members(s) for s in Ways(fan).minimal(0, 3)]
+        >>> [members(s) for s in SeparatorPaths(fan).minimal(0, 3)]
         [(1,)]
         """
         found = list(dict.fromkeys(self.separators(x, y)))
@@ -88,7 +88,7 @@ class Ways:
         return [s for s in found if s in least]
 
 
-def _way(tree: _Tree, x: int, y: int) -> list[VarSet]:
+def _path(tree: _Tree, x: int, y: int) -> list[VarSet]:
     """Return the separators between the cliques of x and those of y."""
     cliques, separators, parents = tree.cliques, tree.separators, tree.parents
     at_x, at_y = tree.top[x], tree.top[y]
@@ -96,10 +96,10 @@ def _way(tree: _Tree, x: int, y: int) -> list[VarSet]:
     from_y: list[VarSet] = []
     # A parent comes before its children, so the later of the two cliques is never above the other.
     while at_x != at_y and not cliques[at_x] >> y & 1 and not cliques[at_y] >> x & 1:
-        later, way = (at_x, from_x) if at_x > at_y else (at_y, from_y)
+        later, passed = (at_x, from_x) if at_x > at_y else (at_y, from_y)
         above = parents[later]
         assert above is not None, "x and y are in one component"
-        way.append(separators[later])
+        passed.append(separators[later])
         if later == at_x:
             at_x = above
         else:

@@ -21,16 +21,16 @@ from xordal.errors import DataError
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.moves import Move
-from xordal.graph.nearby import disturbed
-from xordal.search.candidates import addition
+from xordal.search.candidate import addition
 from xordal.search.checkpoint import Journal
 from xordal.search.limits import Limits, Stopped, Watch
-from xordal.search.local import LocalSearch
 from xordal.search.lookahead import Lookahead
-from xordal.search.parts import Catalogue
 from xordal.search.problem import Judged, Problem, judge
-from xordal.search.prune import Pruner, removable
+from xordal.search.refine.local import LocalSearch
+from xordal.search.refine.prune import Pruner, removable
 from xordal.search.schedule import Position, Schedule
+from xordal.search.sources.around import Held
+from xordal.search.state import GraphState
 from xordal.statistics.criterion import Evidence
 from xordal.types import LinkSet, SearchRun, StoppedBy, Trace, TraceEntry
 
@@ -85,7 +85,9 @@ class Search:
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self._problem = problem
-        self._catalogue = Catalogue(ChordalGraph.empty(len(problem.n_levels)), problem.rules)
+        self._state = GraphState(ChordalGraph.empty(len(problem.n_levels)))
+        self._held = Held(problem, self._state, self._tell)
+        self._i = 0
         self._lookaheads: dict[int, Lookahead] = {}
         self._schedule = schedule
         self._pruner = pruner
@@ -96,13 +98,13 @@ class Search:
         self._on_entry = on_entry
         self._on_progress = on_progress
         self._trace: list[TraceEntry] = []
-        self._graphs_tested = self._sets_scanned = self._scored_before = 0
+        self._graphs_tested = self._sets_scanned = 0
         self._stopped_by: StoppedBy | None = "interruption"
 
     @property
     def graph(self) -> ChordalGraph:
         """The graph learned so far."""
-        return self._catalogue.graph
+        return self._state.graph
 
     def run(self) -> SearchRun:
         """Carry the schedule out to its end, or to a limit."""
@@ -127,8 +129,7 @@ class Search:
         return SearchRun(
             tuple(self._trace),
             self._graphs_tested,
-            self._scored_before
-            + sum(one.candidates_scored for one in self._lookaheads.values())
+            sum(one.candidates_scored for one in self._lookaheads.values())
             + (0 if self._local is None else self._local.candidates_scored),
             self._sets_scanned,
             self._stopped_by,
@@ -201,16 +202,18 @@ class Search:
         return None if best is None else self._entry(i, best)
 
     def _best(self, i: int) -> Judged | None:
-        def on_block(n_sets: int) -> None:
-            self._sets_scanned += n_sets
-            if self._on_progress is not None:
-                self._on_progress(Progress(i, self._sets_scanned, self._graphs_tested))
-            self._watch.check()
-
-        on_block(0)
+        self._i = i
+        self._tell(0)
         if i not in self._lookaheads:
-            self._lookaheads[i] = Lookahead(self._problem, self._catalogue, i)
-        return self._lookaheads[i].best(on_block)
+            self._lookaheads[i] = Lookahead(self._held, i)
+        return self._lookaheads[i].best()
+
+    def _tell(self, n_sets: int) -> None:
+        """Count the variable sets looked at, tell of it, and end the search at its limits."""
+        self._sets_scanned += n_sets
+        if self._on_progress is not None:
+            self._on_progress(Progress(self._i, self._sets_scanned, self._graphs_tested))
+        self._watch.check()
 
     def _add_required(self) -> None:
         rules = self._problem.rules
@@ -243,18 +246,10 @@ class Search:
 
     def _change(self, entry: TraceEntry) -> None:
         if entry.action == "add":
-            graph = self.graph.extended(entry.links)
-            self._catalogue.change(graph, disturbed(graph.neighbours, entry.links))
+            self._state.add(entry.links)
         else:
-            around = disturbed(self.graph.neighbours, entry.links)
-            self._catalogue.change(self.graph.without(entry.links), around)
-            self._forget()
+            self._state.remove(*entry.links)
         self._trace.append(entry)
-
-    def _forget(self) -> None:
-        """Begin anew with what lookaheads remember: candidates they had passed over may be back."""
-        self._scored_before += sum(lookahead.candidates_scored for lookahead in self._lookaheads.values())
-        self._lookaheads.clear()
 
     def _fits(self, entry: TraceEntry) -> bool:
         """Whether an entry of an earlier run can have come here: the graph stays chordal."""

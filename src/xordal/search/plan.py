@@ -16,7 +16,6 @@ from xordal.search.constraints import Constraints
 from xordal.search.limits import Limits
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement
-from xordal.statistics.scores import BIC, EBIC, BDeu
 from xordal.statistics.significance import Significance
 from xordal.types import ScheduleName
 
@@ -59,8 +58,14 @@ class Plan:
         max_links, max_variables = (
             value if value is None else int(value) for value in (max_links, max_variables)
         )
-        if criterion is not None and (isinstance(criterion, type) or not hasattr(criterion, "on")):
-            raise SettingsError(f"criterion must be one such as Significance(0.01), not {criterion!r}.")
+        needed = ("on", "to_json", "is_score")
+        if criterion is not None and (
+            isinstance(criterion, type) or not all(hasattr(criterion, name) for name in needed)
+        ):
+            raise SettingsError(
+                f"criterion must be one such as Significance(0.01), not {criterion!r}. "
+                f"One of your own has {', '.join(needed)}."
+            )
         for name, given, kind in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
             if given is not None and not isinstance(given, kind):
                 raise SettingsError(f"{name} must be xordal.{kind.__name__}(...), not {given!r}.")
@@ -112,9 +117,9 @@ def _beyond_the_paper(
     for name, chosen in (("fill_in", fill_in), ("prune", prune), ("local_search", local_search)):
         if chosen is not None and not isinstance(chosen, bool):
             raise SettingsError(f"{name} must be True, False or None, not {chosen!r}.")
-    is_score = isinstance(criterion, BIC | EBIC | BDeu)
+    is_score = criterion is not None and criterion.is_score
     if local_search and not is_score:
-        raise SettingsError("A local search needs a score to improve: BIC, EBIC or BDeu.")
+        raise SettingsError("A local search needs a score to improve, such as BIC, EBIC or BDeu.")
     if engine == "reference" and (fill_in or prune or local_search):
         raise SettingsError(
             "The reference engine only adds chordal link sets: it knows no fill-in, pruning or local search."

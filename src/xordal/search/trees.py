@@ -28,3 +28,27 @@ def tree_weights(sets: NDArray[np.int32], pairs: NDArray[np.float64]) -> NDArray
         reach = np.where(reach == -np.inf, -np.inf, np.maximum(reach, pairs[chosen[:, None], sets]))
         reach[every, place] = -np.inf
     return total
+
+
+def least_beyond_pairs(
+    sets: NDArray[np.int32], shared: NDArray[np.float64], pairs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return a bound on the least that two variables of each set share more given the rest than alone.
+
+    What x and y share given the rest R is what all share, less what all but x share and less what x shares with
+    R. The latter is no less than what x shares with any one of R, the former no less than what is shared along
+    the links of any tree (Chow & Liu 1968). Of triples it is no bound but the number itself.
+    """
+    size = sets.shape[1]
+    if size == 3:
+        x, y, z = sets.T
+        return np.asarray(shared - pairs[x, y] - pairs[x, z] - pairs[y, z])
+    found = np.full(len(sets), np.inf)
+    for x in range(size):
+        others = [v for v in range(size) if v != x]
+        left = shared - tree_weights(sets[:, others], pairs)
+        with_x = pairs[sets[:, [x]], sets]
+        for y in others:
+            rest = with_x[:, [v for v in others if v != y]].max(axis=1)
+            found = np.minimum(found, left - rest - with_x[:, y])
+    return found

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,13 @@ class Evidence(NamedTuple):
         Number of rows behind the gain; None for an exact joint.
     fill_in
         Those of the links that only keep the graph chordal.
-    steps
-        The additions one at a time, where the change itself does not tell them: with fill-in.
+    chain
+        The links one at a time, each with its separator; empty where only the change is known.
+    is_fixed
+        Whether the links can only come in the order of the chain, since some are filled in between.
+    also
+        Further tests that the candidate has to pass: with fill-in, that of its own links where they come in.
+        It is accepted when each test accepts it, and ranks by the weakest.
     """
 
     variables: VarSet
@@ -53,7 +58,18 @@ class Evidence(NamedTuple):
     dof: int
     n_rows: int | None
     fill_in: LinkSet = ()
-    steps: tuple[Addition, ...] = ()
+    chain: tuple[Addition, ...] = ()
+    is_fixed: bool = False
+    also: tuple[Evidence, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """What is known of the candidate without its counts."""
+        everything = 0
+        for s in self.change:
+            everything |= s
+        n_context = (everything & ~self.variables).bit_count()
+        return Shape(self.variables.bit_count(), len(self.links), n_context, self.dof)
 
 
 class Verdict(NamedTuple):
@@ -83,15 +99,6 @@ class Shape(NamedTuple):
     n_links: int
     n_context: int
     dof: int
-
-
-def shape_of(found: Evidence) -> Shape:
-    """Return what is known of a candidate without its counts."""
-    everything = 0
-    for s in found.change:
-        everything |= s
-    context = VarSet(everything & ~found.variables)
-    return Shape(found.variables.bit_count(), len(found.links), context.bit_count(), found.dof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +133,26 @@ class Judge(Protocol):
         """Return a verdict for each candidate; a higher rank is better."""
         ...
 
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the highest rank that each candidate can have, -inf where it cannot be accepted.
+
+        The search asks this of many candidates and :meth:`judge` of the few that may be the best; a judge whose
+        verdicts cost little returns their ranks.
+        """
+        ...
+
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the highest rank that a candidate of this shape can have at each gain.
 
         It never falls with the gain, and is -inf where no such candidate is accepted. Scans discard by it, so
         it may be too high, never too low.
+        """
+        ...
+
+    def least_gain(self, shape: Shape) -> float:
+        """Return the gain, in nats, up to which no candidate of a shape is accepted; infinity if none ever is.
+
+        It is where the ceiling leaves -inf, or less; :func:`lowest_accepted` finds it for any ceiling.
         """
         ...
 
@@ -151,37 +173,25 @@ class Judge(Protocol):
         ...
 
 
-def highest(judge: Judge, batch: Sequence[Evidence]) -> list[float]:
-    """Return the highest rank that each candidate can have; -inf where it cannot be accepted.
-
-    A judge whose ranks are much work says so in a method ``highest``; the others have no bound but infinity.
-    """
-    known: Callable[[Sequence[Evidence]], list[float]] | None = getattr(judge, "highest", None)
-    return [inf] * len(batch) if known is None else known(batch)
-
-
-def least_gain(judge: Judge, shape: Shape) -> float:
-    """Return the gain, in nats, up to which no candidate of a shape is accepted; infinity if none ever is.
-
-    A judge that has a method ``least_gain`` is asked; another one for its ceiling, until it is found.
+def lowest_accepted(
+    ceiling: Callable[[Shape, NDArray[np.float64]], NDArray[np.float64]], shape: Shape
+) -> float:
+    """Return the gain up to which a ceiling is -inf for a shape; infinity if it always is.
 
     Examples
     --------
-    >>> round(least_gain(EntropyDecrement(0.25), Shape(2, 1, 0, 1)), 9)
+    >>> round(lowest_accepted(EntropyDecrement(0.25).ceiling, Shape(2, 1, 0, 1)), 9)
     0.25
     """
-    known: Callable[[Shape], float] | None = getattr(judge, "least_gain", None)
-    if known is not None:
-        return known(shape)
     low, high = 0.0, 1.0
-    while judge.ceiling(shape, np.array([high]))[0] == -inf:
+    while ceiling(shape, np.array([high]))[0] == -inf:
         low, high = high, 2 * high
         if high > 1e6:
             return inf
-    if judge.ceiling(shape, np.array([low]))[0] > -inf:
+    if ceiling(shape, np.array([low]))[0] > -inf:
         return low
     while (middle := (low + high) / 2) not in (low, high):
-        if judge.ceiling(shape, np.array([middle]))[0] > -inf:
+        if ceiling(shape, np.array([middle]))[0] > -inf:
             high = middle
         else:
             low = middle
@@ -189,7 +199,20 @@ def least_gain(judge: Judge, shape: Shape) -> float:
 
 
 class Criterion(Protocol):
-    """What a user chooses: a rule that any sample can be put to."""
+    """What a user chooses: a rule that any sample can be put to.
+
+    Attributes
+    ----------
+    is_score
+        Whether ranks add up: what a change of the network is worth does not depend on how it is divided into
+        steps. Then there is a best network, and a local search looks for it. What helps a score is not yet a
+        dependence, so hidden groups are judged by significance.
+    """
+
+    @property
+    def is_score(self) -> bool:
+        """Whether ranks add up."""
+        ...
 
     def on(self, sample: Sample) -> Judge:
         """Return the judge of candidates in this sample."""
@@ -215,6 +238,7 @@ class EntropyDecrement:
     """
 
     delta_h: float = 0.004
+    is_score: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.delta_h, Real) and not isinstance(self.delta_h, bool)
@@ -228,6 +252,10 @@ class EntropyDecrement:
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
         """Rank by gain; accept what is above the threshold by more than rounding."""
         return [Verdict(found.gain, found.gain > self.delta_h + ROUNDING) for found in batch]
+
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the gain where it is above the threshold."""
+        return [found.gain if found.gain > self.delta_h + ROUNDING else -inf for found in batch]
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gain where it is above the threshold."""

@@ -96,7 +96,9 @@ class NullLaw:
 
     def moments(self, batch: Sequence[Evidence]) -> list[Moments]:
         """Return mean and variance of each candidate's G2, were all its gain chance."""
-        keys = [(found.links, frozenset(found.change), found.steps) for found in batch]
+        keys = [
+            (found.links, frozenset(found.change), found.chain if found.is_fixed else ()) for found in batch
+        ]
         new = {key: found for key, found in zip(keys, batch, strict=True) if key not in self._moments}
         if not new:
             return [self._moments[key] for key in keys]
@@ -109,8 +111,8 @@ class NullLaw:
 
     def _chain(self, found: Evidence) -> tuple[Addition, ...]:
         """Return the steps of a candidate, rebuilt from its change: where its links lie, all else is linked."""
-        if found.steps:
-            return found.steps
+        if found.is_fixed or (found.chain and len(found.links) == 1):
+            return found.chain
         variables = _union(found.change)
         if len(found.links) == 1:
             (x, y) = found.links[0]

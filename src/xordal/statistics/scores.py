@@ -7,17 +7,19 @@ candidates and seldom does (docs/statistics.md). An exact joint has no rows, and
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, inf, isfinite, lgamma, log, prod
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import ROUNDING, CellCounter
 from xordal.errors import SettingsError
-from xordal.statistics.criterion import Evidence, Judge, Sample, Shape, Verdict
+from xordal.statistics.criterion import Evidence, Judge, Sample, Shape, Verdict, lowest_accepted
 from xordal.types import VarSet, members
 
 
@@ -43,6 +45,7 @@ class BIC:
     """
 
     penalty: float = 1.0
+    is_score: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_positive("penalty", self.penalty)
@@ -73,6 +76,7 @@ class EBIC:
     """
 
     gamma: float = 0.5
+    is_score: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_positive("gamma", self.gamma, or_zero=True)
@@ -107,6 +111,7 @@ class BDeu:
     """
 
     ess: float = 1.0
+    is_score: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_positive("ess", self.ess)
@@ -122,12 +127,33 @@ class BDeu:
         return {"name": "BDeu", "ess": self.ess}
 
 
-class _ScoreJudge:
-    """What judges of scores share: more is better, anything above zero is accepted."""
+class ScoreJudge(ABC):
+    """A judge of any score: more is better, anything above zero is accepted.
 
+    A score of your own says what a candidate adds to it and how much it can add at most. Its criterion has
+    ``is_score`` true and returns such a judge; xordal's own scores below are made the same way.
+    """
+
+    @abstractmethod
     def score(self, batch: Sequence[Evidence]) -> list[float]:
         """Return what each candidate adds to the score of the network."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def highest_score(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the most that candidates of a shape can add at each gain; it never falls with the gain."""
+
+    def highest(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the scores themselves, where they are accepted."""
+        return [score if score > ROUNDING else -inf for score in self.score(batch)]
+
+    def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the most that can be added, where it is anything at all."""
+        scores = self.highest_score(shape, gains)
+        return np.where(scores > ROUNDING, scores, -inf)
+
+    def least_gain(self, shape: Shape) -> float:
+        """Return the gain up to which nothing can be added."""
+        return lowest_accepted(self.ceiling, shape)
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
         """Rank by what is added to the score; accept what adds anything."""
@@ -135,6 +161,7 @@ class _ScoreJudge:
 
     def log_p_values(self, batch: Sequence[Evidence]) -> None:
         """Return None: a score has no p-values."""
+        return  # a rule for all scores, not one to be filled in
 
     def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
         """Return whether each would be accepted."""
@@ -145,7 +172,7 @@ class _ScoreJudge:
         return 1e-9 * max(1.0, abs(best))
 
 
-class _PenaltyJudge(_ScoreJudge):
+class _PenaltyJudge(ScoreJudge):
     def __init__(self, n_rows: int, per_parameter: float, per_link: float) -> None:
         self._n_rows = n_rows
         self._per_parameter = per_parameter
@@ -154,16 +181,15 @@ class _PenaltyJudge(_ScoreJudge):
     def score(self, batch: Sequence[Evidence]) -> list[float]:
         return [self._n_rows * e.gain - self._penalty(e.dof, len(e.links)) for e in batch]
 
-    def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the score itself, where it is above zero."""
-        scores = self._n_rows * gains - self._penalty(shape.dof, shape.n_links)
-        return np.where(scores > ROUNDING, scores, -inf)
+    def highest_score(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the score itself."""
+        return self._n_rows * gains - self._penalty(shape.dof, shape.n_links)
 
     def _penalty(self, dof: int, n_links: int) -> float:
         return self._per_parameter * dof + self._per_link * n_links
 
 
-class _BDeuJudge(_ScoreJudge):
+class _BDeuJudge(ScoreJudge):
     def __init__(self, counter: CellCounter, n_levels: tuple[int, ...], n_rows: int, ess: float) -> None:
         self._counter = counter
         self._n_levels = n_levels
@@ -178,7 +204,7 @@ class _BDeuJudge(_ScoreJudge):
             self._known[s] = self._set_score(s, table.counts)
         return [fsum(sign * self._known[s] for s, sign in found.change.items()) for found in batch]
 
-    def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    def highest_score(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a bound that holds for any counts, whatever the gain: scans can discard nothing.
 
         A set's score is a log probability, at most 0; and at least n log(a_c / (ess + n)), since no row has a

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from functools import cache
 from math import inf, log
 from numbers import Integral, Real
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
 from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile_of
-from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict, shape_of
+from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
 from xordal.statistics.weights import Weights
 
@@ -54,6 +55,7 @@ class Significance:
 
     alpha: float = 0.05
     seed: int = 0
+    is_score: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
@@ -93,7 +95,7 @@ class SignificanceJudge:
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
         """Rank by -log p; one that cannot be accepted has no p-value, since nothing was counted for it."""
-        shapes = [shape_of(found) for found in batch]
+        shapes = [found.shape for found in batch]
         bars = [self._log_level(shape, bool(found.fill_in)) for shape, found in zip(shapes, batch, strict=True)]
         nominal = self._nominal(batch, shapes)
         log_ps = self._where_able(batch, nominal, bars)
@@ -104,7 +106,7 @@ class SignificanceJudge:
 
     def highest(self, batch: Sequence[Evidence]) -> list[float]:
         """Return -log p of the nominal test, where that can be accepted."""
-        shapes = [shape_of(found) for found in batch]
+        shapes = [found.shape for found in batch]
         nominal = self._nominal(batch, shapes)
         return [
             -log_p if log_p <= self._log_level(shape, bool(found.fill_in)) else -inf
@@ -118,7 +120,7 @@ class SignificanceJudge:
         bar = self._log_alpha - log(n_tests)
         is_sure = [self._is_beyond_doubt(found, bar) for found in batch]
         rest = [found for found, is_known in zip(batch, is_sure, strict=True) if not is_known]
-        nominal = self._nominal(rest, [shape_of(found) for found in rest])
+        nominal = self._nominal(rest, [found.shape for found in rest])
         log_ps = iter(self._where_able(rest, nominal, [bar] * len(rest)))
         return [is_known or ((log_p := next(log_ps)) is not None and log_p <= bar) for is_known in is_sure]
 
@@ -128,7 +130,7 @@ class SignificanceJudge:
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-value of each, accepted or not."""
-        return self._log_ps(batch, self._nominal(batch, [shape_of(found) for found in batch]))
+        return self._log_ps(batch, self._nominal(batch, [found.shape for found in batch]))
 
     def _where_able(
         self, batch: Sequence[Evidence], nominal: Sequence[float], bars: Sequence[float]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from xordal import CategoricalTable, DataError, EntropyDecrement, Interrupted, SettingsError, TraceEntry, learn
 from xordal.formats.json import to_json
 from xordal.pi.zoo import conditional_pi, music_box, parity
+from xordal.search.candidate import gains
 from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
-from xordal.search.gain import gains
 from xordal.search.limits import Limits
 from xordal.statistics.criterion import Evidence, Sample, Shape, Verdict
 from xordal.types import VarSet
@@ -130,11 +130,19 @@ def test_settings_that_contradict_or_exceed() -> None:
 
 def test_the_reference_refuses_other_criteria() -> None:
     class Anything:
+        is_score = False
+
         def on(self, sample: Sample) -> Anything:
             return self
 
         def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
             return gains
+
+        def highest(self, batch: Sequence[Evidence]) -> list[float]:
+            return [e.gain for e in batch]
+
+        def least_gain(self, shape: Shape) -> float:
+            return 0.0
 
         def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
             return [Verdict(e.gain, e.n_rows == 4 and e.dof == 1, log_p_value=-1.0) for e in batch]

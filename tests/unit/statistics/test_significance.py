@@ -26,8 +26,6 @@ from xordal.statistics.criterion import (
     Evidence,
     Sample,
     Shape,
-    least_gain,
-    shape_of,
 )
 from xordal.statistics.null_law import NullLaw
 from xordal.types import varset
@@ -70,10 +68,10 @@ def test_no_rank_is_above_the_ceiling(
     judge = criterion.on(sample_of(table))
     batch = every_candidate(table, own)
     for evidence, verdict in zip(batch, judge.judge(batch), strict=True):
-        (most,) = judge.ceiling(shape_of(evidence), np.array([evidence.gain]))
+        (most,) = judge.ceiling(evidence.shape, np.array([evidence.gain]))
         if verdict.is_accepted:
             assert verdict.rank <= most + 1e-9 * max(1, abs(most))
-        below, above = judge.ceiling(shape_of(evidence), np.array([evidence.gain / 2, evidence.gain + 1]))
+        below, above = judge.ceiling(evidence.shape, np.array([evidence.gain / 2, evidence.gain + 1]))
         assert below <= most <= above
 
 
@@ -210,11 +208,11 @@ def test_the_least_gain_is_where_the_ceiling_begins(
     table = CategoricalTable.from_rows("abcdef", [(0, 1, 0, 1, 0, 1), (1, 0, 1, 1, 0, 0)])
     sample = replace(sample_of(table), n_rows=n_rows)
     judge, shape = Significance(alpha).on(sample), Shape(3, 3, n_context, dof)
-    least = least_gain(judge, shape)
+    least = judge.least_gain(shape)
     assert judge.ceiling(shape, np.array([least]))[0] == -inf
     assert judge.ceiling(shape, np.array([least * (1 + 1e-8) + 1e-15]))[0] > -inf
 
 
 def test_no_gain_is_enough_for_a_hypothesis_that_does_not_exist() -> None:
     table = CategoricalTable.from_rows("abc", [(0, 1, 0), (1, 0, 1)])
-    assert least_gain(Significance().on(sample_of(table)), Shape(3, 3, 1, 1)) == inf
+    assert Significance().on(sample_of(table)).least_gain(Shape(3, 3, 1, 1)) == inf

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.graph.chordal import linked
-from xordal.search.candidates import Candidate
+from xordal.search.candidate import Candidate
 from xordal.search.constraints import Rules
 from xordal.search.problem import Problem, judge
 from xordal.types import LinkSet, SignedSets, VarSet, members

@@ -12,7 +12,7 @@ from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.pi.independence import Independence
-from xordal.search.pieces import least_beyond_pairs
+from xordal.search.trees import least_beyond_pairs
 from xordal.types import VarSet, varset
 
 

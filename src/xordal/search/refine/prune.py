@@ -21,14 +21,14 @@ from itertools import combinations
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change
-from xordal.search.candidates import Candidate
+from xordal.search.candidate import Candidate
 from xordal.search.problem import Problem, evidence
 from xordal.statistics.criterion import Evidence
 from xordal.types import EMPTY, Link, VarSet, members, varset
 
 
 @dataclass(frozen=True, slots=True)
-class Idle:
+class RemovableLink:
     """A link that the data do not show: the evidence given its common neighbours, and how strong it is."""
 
     evidence: Evidence
@@ -53,7 +53,7 @@ class Pruner:
         self._required = {*problem.rules.required, *problem.rules.fill_in}
         self._tested: dict[tuple[Link, VarSet], tuple[Evidence, bool]] = {}
 
-    def idlest(self, graph: ChordalGraph) -> Idle | None:
+    def idlest(self, graph: ChordalGraph) -> RemovableLink | None:
         """Return the link that goes next, if one may go."""
         able = [pair for pair in removable(graph) if pair[0] not in self._required]
         self._test(able)
@@ -64,15 +64,17 @@ class Pruner:
                 return min(self._tied(graph, idle[place:]), key=lambda other: other.evidence.links)
         return None
 
-    def _weighed(self, batch: list[Evidence]) -> list[Idle]:
+    def _weighed(self, batch: list[Evidence]) -> list[RemovableLink]:
         """Return how strong the evidence for links is: by p-value, or by rank where there is none."""
         log_ps = self._problem.judge.log_p_values(batch)
         if log_ps is not None:
-            return [Idle(found, log_p, -log_p) for found, log_p in zip(batch, log_ps, strict=True)]
+            return [RemovableLink(found, log_p, -log_p) for found, log_p in zip(batch, log_ps, strict=True)]
         verdicts = self._problem.judge.judge(batch)
-        return [Idle(found, None, verdict.rank) for found, verdict in zip(batch, verdicts, strict=True)]
+        return [
+            RemovableLink(found, None, verdict.rank) for found, verdict in zip(batch, verdicts, strict=True)
+        ]
 
-    def _tied(self, graph: ChordalGraph, idle: list[Idle]) -> Iterator[Idle]:
+    def _tied(self, graph: ChordalGraph, idle: list[RemovableLink]) -> Iterator[RemovableLink]:
         """Yield the links that may go and are as weak as the first."""
         most = idle[0].strength + self._problem.judge.tolerance(idle[0].strength)
         for one in idle:
@@ -127,4 +129,5 @@ def removable(graph: ChordalGraph) -> Iterator[tuple[Link, VarSet]]:
 
 def _bringing_back(link: Link, separator: VarSet) -> Candidate:
     """Return the candidate that adds a link behind a separator."""
-    return Candidate(varset(link), (link,), change([Addition(*link, separator)]))
+    chain = (Addition(*link, separator),)
+    return Candidate(varset(link), (link,), change(chain), chain=chain)

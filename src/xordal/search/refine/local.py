@@ -13,8 +13,8 @@ thousand best are continued; where a link that goes leaves two parts, the hundre
 tried; and with more than 300 columns links between components only where they improve by themselves.
 
 Three moves are not always enough. Up to 8 columns the best network of all is known
-(:mod:`xordal.search.optimum`); where no sequence improves and it is better still, the way there is one long
-sequence.
+(:mod:`xordal.search.refine.optimum`); where no sequence improves and it is better still, the way there is one
+long sequence.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.moves import Move, Place, disturbed_by, in_order, moves_near, place_of, way, within_reach
 from xordal.graph.signed_sets import change
-from xordal.search.candidates import Candidate
-from xordal.search.optimum import best_network
+from xordal.search.candidate import Candidate
 from xordal.search.problem import Problem, judge
-from xordal.search.streams import labels_of
-from xordal.statistics.criterion import Evidence, Shape
+from xordal.search.refine.optimum import best_network
+from xordal.search.shapes import free_shape
+from xordal.search.state import labels_of
+from xordal.statistics.criterion import Evidence
 from xordal.types import EMPTY, Link, LinkSet, VarSet, varset
 
 _LONGEST = 3
@@ -243,11 +244,12 @@ class LocalSearch:
         for x in range(n):
             shared = self._problem.scanner.extensions([varset([x])])[0] + self._problem.scanner.error
             for y in range(x + 1, n):
-                dof = (self._problem.n_levels[x] - 1) * (self._problem.n_levels[y] - 1)
-                if shared[y] > self._problem.least_gain(Shape(2, 1, 0, dof)):
+                shape = free_shape((self._problem.n_levels[x], self._problem.n_levels[y]))
+                if shared[y] > self._problem.shapes.least_gain(shape):
                     yield x, y
 
 
 def _candidate(move: Move) -> Candidate:
     """Return the candidate that adds the link of a move."""
-    return Candidate(varset(move.link), (move.link,), change([Addition(*move.link, move.separator)]))
+    chain = (Addition(*move.link, move.separator),)
+    return Candidate(varset(move.link), (move.link,), change(chain), chain=chain)

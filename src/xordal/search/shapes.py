@@ -1,0 +1,120 @@
+"""What can be said of a candidate before its rows are counted, and the bars that follow from it.
+
+The *shape* of a candidate is how many variables it completes, how many links it adds, how many variables it is
+conditioned on and how many degrees of freedom it has: all that a criterion needs to say which gain is too small
+to be accepted (:meth:`Shapes.least_gain`) and which rank a gain can have at most (:meth:`Shapes.highest`).
+Scans discard by these bars, so they may be too low, never too high.
+
+This is the only module of the search that makes shapes. Sets are many and shapes few: those of a scan are told
+apart by the numbers of levels of their variables alone, so bars are worked out once per combination of levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from math import comb, inf, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting.oracle import Bar
+from xordal.graph.chain import Addition
+from xordal.graph.signed_sets import free_parameters
+from xordal.search.candidate import Candidate
+from xordal.statistics.criterion import Judge, Shape
+from xordal.types import VarSet, members
+
+ShapeOf = Callable[[tuple[int, ...]], Shape]
+"""From the numbers of levels of the single variables of a set to its shape."""
+
+Floats = NDArray[np.float64]
+Kinds = tuple[list[tuple[int, ...]], NDArray[np.int64]]
+"""The combinations of levels that some sets have, and the number of each set's among them."""
+
+
+class Shapes:
+    """The shapes of one search and what its judge says of them.
+
+    Parameters
+    ----------
+    judge
+        Who ranks and accepts.
+    n_levels
+        Number of levels of each variable.
+    """
+
+    def __init__(self, judge: Judge, n_levels: tuple[int, ...]) -> None:
+        self._judge = judge
+        self._n_levels = n_levels
+        self._distinct = sorted(set(n_levels))
+        number = {levels: place for place, levels in enumerate(self._distinct)}
+        self._number = np.array([number[levels] for levels in n_levels], dtype=np.int64)
+        self._extension = cache(lambda base, cells: partial(_extended, base, cells))  # equal ones are the same
+        self.least_gain = cache(judge.least_gain)
+        """The gain, in nats, up to which no candidate of a shape is accepted."""
+
+    def of(self, candidate: Candidate) -> Shape:
+        """Return the shape of a candidate."""
+        dof = free_parameters(candidate.change, self._n_levels)
+        return Shape(candidate.variables.bit_count(), len(candidate.links), candidate.n_context, dof)
+
+    def of_chain(self, chain: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:
+        """Return the shape of a candidate that links variables of a set by a chain, or a part of one."""
+        around = 0
+        for step in chain:
+            around |= step.separator
+        return Shape(inside.bit_count(), len(chain), (around & ~inside).bit_count(), dof)
+
+    def extended(self, base: Candidate) -> ShapeOf:
+        """Return the shape of a base that is completed together with single variables, from their levels."""
+        cells = prod([self._n_levels[v] for v in members(base.variables)])
+        return self._extension(self.of(base), cells)
+
+    def bar(self, shape_of: ShapeOf, own: float = 0.0) -> Bar:
+        """Return what variables of some numbers of levels must share, where ``own`` is gained already."""
+        return cache(lambda levels: self.least_gain(shape_of(levels)) - own)
+
+    def kinds(self, sets: NDArray[np.int32]) -> Kinds:
+        """Return the combinations of levels, each in increasing order, that sets of one size have."""
+        n_sets, size = sets.shape
+        n_distinct = len(self._distinct)
+        if n_distinct == 1:
+            return [(self._distinct[0],) * size], np.zeros(n_sets, dtype=np.int64)
+        numbers = np.sort(self._number[sets], axis=1)
+        powers = n_distinct ** np.arange(size)[::-1]  # one integer sorts ten times as fast as a row
+        codes, kind = np.unique(numbers @ powers, return_inverse=True)
+        rows = codes[:, None] // powers % n_distinct
+        return [tuple(self._distinct[at] for at in row) for row in rows.tolist()], kind.reshape(-1)
+
+    def least_gains(self, shape_of: ShapeOf, kinds: Kinds) -> Floats:
+        """Return the gain that each set must have."""
+        levels, kind = kinds
+        return np.array([self.least_gain(shape_of(here)) for here in levels])[kind]
+
+    def highest(self, shape_of: ShapeOf, kinds: Kinds, gains: Floats) -> Floats:
+        """Return the highest rank that each set can have at its gain; -inf where it cannot be accepted."""
+        levels, kind = kinds
+        found = np.full(len(gains), -inf)
+        for number, here in enumerate(levels):
+            alike = kind == number
+            found[alike] = self._judge.ceiling(shape_of(here), gains[alike])
+        return found
+
+
+def free_shape(levels: tuple[int, ...]) -> Shape:
+    """Return the shape of a set of variables from different components, from their numbers of levels."""
+    return Shape(len(levels), comb(len(levels), 2), 0, _dof_of_sharing(levels))
+
+
+def _dof_of_sharing(levels: tuple[int, ...]) -> int:
+    """Return the free parameters of a total correlation."""
+    return prod(levels) - 1 - sum(levels) + len(levels)
+
+
+def _extended(base: Shape, cells: int, levels: tuple[int, ...]) -> Shape:
+    """Return the shape of a base of so many cells with variables of these numbers of levels."""
+    size, n_links, n_context, dof = base
+    n_more = len(levels)
+    n_links += n_more * size + comb(n_more, 2)
+    return Shape(size + n_more, n_links, n_context, dof + _dof_of_sharing((cells, *levels)))

@@ -1,0 +1,161 @@
+"""The graph of a running search, and what one step or several have changed in it.
+
+A search learns (or takes out) a link set and goes on with another graph. Most of what it knew still holds: a
+change matters only to variable sets near the links that came or went. Which sets those are is worked out here,
+once per step, and handed to everybody who keeps something about the graph. Nobody else remembers a graph.
+
+A lookahead of three links may rest while ten single links are learned, so whoever keeps something also keeps
+the *position* up to which it has followed, a plain number, and asks for everything :meth:`GraphState.since`
+then:
+
+    position 0     the empty graph, about which nothing is known
+    position 1     the graph the search starts from
+    position 2 ..  one more for each step
+
+Example: with 0 - 1 learned in one step and 1 - 2 in the next, ``since(1)`` is one :class:`Change` that added
+both links; a set such as {3, 4} that it does not disturb is what it was, and is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.graph.chain import Addition, additions
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.fill_in import touched
+from xordal.graph.nearby import disturbed
+from xordal.graph.separators import SeparatorPaths
+from xordal.search.candidate import Candidate, candidate
+from xordal.types import EMPTY, Link, LinkSet, VarSet, varset
+
+
+@dataclass(frozen=True)
+class Change:
+    """In what two graphs of one search differ.
+
+    Attributes
+    ----------
+    before, after
+        The two graphs.
+    added, removed
+        The links that came and those that went on the way; one that came and went is in both.
+    disturbed
+        Vertices: a set that holds none of them can be completed as before, with the same gain
+        (:mod:`xordal.graph.nearby`).
+    touched
+        Vertices: a set with none of them on the paths between its variables is completed with the same fill-in
+        (:mod:`xordal.graph.fill_in`).
+    """
+
+    before: ChordalGraph
+    after: ChordalGraph
+    added: LinkSet
+    removed: LinkSet
+    disturbed: VarSet
+    touched: VarSet
+
+    @cached_property
+    def ends(self) -> VarSet:
+        """The ends of all links that came or went."""
+        return varset(v for link in (*self.added, *self.removed) for v in link)
+
+    @cached_property
+    def split(self) -> VarSet:
+        """The variables whose component has lost others: what they were connected with is apart from them now.
+
+        Only links that go can do that, so in most changes there are none.
+        """
+        both = zip(self.before.components, self.after.components, strict=True)
+        return varset(v for v, (then, now) in enumerate(both) if then & ~now) if self.removed else EMPTY
+
+
+class GraphState:
+    """The present graph of a search, and the steps that led to it.
+
+    Examples
+    --------
+    >>> state = GraphState(ChordalGraph.empty(5))
+    >>> state.add(((0, 1),))
+    >>> state.add(((1, 2),))
+    >>> state.position, state.since(1).added, state.since(2).disturbed == 0b110
+    (3, ((0, 1), (1, 2)), True)
+    """
+
+    def __init__(self, graph: ChordalGraph) -> None:
+        nothing, everything = ChordalGraph.empty(graph.n_vertices), VarSet((1 << graph.n_vertices) - 1)
+        self.graph, self.labels = graph, labels_of(graph.components)
+        self._steps = [Change(nothing, graph, graph.links, (), everything, everything)]
+        self._since: dict[int, Change] = {}
+        self._paths: SeparatorPaths | None = None
+        self._candidates: dict[VarSet, Candidate | None] = {}
+
+    @property
+    def position(self) -> int:
+        """The number of the present graph."""
+        return len(self._steps)
+
+    def since(self, position: int) -> Change:
+        """Return what has changed after a position, which must be an earlier one."""
+        if position not in self._since:
+            steps = self._steps[position:]
+            self._since[position] = Change(
+                steps[0].before,
+                self.graph,
+                tuple(link for one in steps for link in one.added),
+                tuple(link for one in steps for link in one.removed),
+                reduce(or_, [one.disturbed for one in steps]),
+                reduce(or_, [one.touched for one in steps]),
+            )
+        return self._since[position]
+
+    @property
+    def paths(self) -> SeparatorPaths:
+        """The separators between the variables of the present graph."""
+        if self._paths is None or self._paths.graph is not self.graph:
+            self._paths = SeparatorPaths(self.graph, self._paths)
+        return self._paths
+
+    def candidate(self, variables: VarSet) -> Candidate | None:
+        """Return what completes a variable set as it is; None if that breaks chordality.
+
+        A candidate is asked for when it comes up, when it is scored and whenever it may be the best.
+        """
+        if variables not in self._candidates:
+            self._candidates[variables] = candidate(self.graph, variables)
+        return self._candidates[variables]
+
+    def add(self, links: LinkSet) -> None:
+        """Go on with links added that keep the graph chordal."""
+        graph, steps = self.graph.extended(links), additions(self.graph, links)
+        assert steps is not None, "links of a legal candidate"
+        self._go_on(graph, links, (), disturbed(graph.neighbours, links), touched(steps))
+
+    def remove(self, link: Link) -> None:
+        """Go on without a link that the graph can do without."""
+        masks = self.graph.neighbours
+        step = Addition(*link, VarSet(masks[link[0]] & masks[link[1]]))
+        self._go_on(self.graph.without((link,)), (), (link,), disturbed(masks, (link,)), touched([step]))
+
+    def _go_on(self, graph: ChordalGraph, *how: Any) -> None:
+        self._steps.append(Change(self.graph, graph, *how))
+        self.graph, self.labels = graph, labels_of(graph.components)
+        self._since.clear()
+        self._candidates.clear()
+
+
+def labels_of(components: Sequence[int]) -> NDArray[np.int64]:
+    """Return a number for each variable, equal for those of one component: its lowest variable.
+
+    Examples
+    --------
+    >>> labels_of(ChordalGraph.empty(3).add([(0, 1)]).components)
+    array([0, 0, 2])
+    """
+    return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +10,7 @@ from hypothesis import strategies as st
 from tests.oracle.plain import plain_search
 from tests.oracle.test_engines import criteria, planted
 from tests.strategies import tables
-from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, learn, learning
-from xordal.counting.select import BackendName, oracle_for
+from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, learn
 from xordal.search import sweep
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion
@@ -42,15 +39,19 @@ def weighted_tables(draw: st.DrawFn) -> CategoricalTable:
 
 
 def learned_by(
-    backend: BackendName, table: CategoricalTable, k: int, criterion: Criterion, threads: int = 1
+    backend: str, table: CategoricalTable, k: int, criterion: Criterion, threads: int = 1
 ) -> Learned:
-    """Learn with a backend of our choice; users have none, the size of the problem chooses."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "oracle_for", partial(oracle_for, backend=backend))
-        limits = Limits(threads=threads)
-        return learn(
-            table, max_links=k, criterion=criterion, fill_in=True, prune=True, local_search=False, limits=limits
-        )
+    """Learn with a backend of our choice."""
+    return learn(
+        table,
+        max_links=k,
+        criterion=criterion,
+        fill_in=True,
+        prune=True,
+        local_search=False,
+        backend=backend,
+        limits=Limits(threads=threads),
+    )
 
 
 @settings(max_examples=100)

@@ -17,9 +17,8 @@ from xordal.counting import plain
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
-from xordal.search.ranking import RankBy
 from xordal.statistics.interaction import fit_margins, interaction_dof, interactions
-from xordal.types import varset
+from xordal.types import RankBy, varset
 
 XOR = CategoricalTable.from_rows(
     ["a", "noise", "b", "c"], [(a, n, b, a ^ b) for a in (0, 1) for b in (0, 1) for n in (0, 1)] * 20

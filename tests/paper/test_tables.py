@@ -13,10 +13,9 @@ import pytest
 from tests.oracle.plain import plain_search
 from xordal import CategoricalTable, EntropyDecrement, Learned, learn
 from xordal.pi.zoo import music_box, table_1
-from xordal.search.plan import EngineName
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Evidence, Verdict
-from xordal.types import LinkSet, ScheduleName, VarSet, single_link_part
+from xordal.types import EngineName, LinkSet, ScheduleName, VarSet, single_link_part
 
 ENGINES: list[EngineName] = ["fast", "reference"]
 

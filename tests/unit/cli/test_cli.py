@@ -257,10 +257,11 @@ def test_weak_steps_are_warned_about(tmp_path: Path) -> None:
 def test_each_criterion_has_an_option(tmp_path: Path) -> None:
     run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
     for options, name in (
-        ((), {"name": "Significance", "alpha": 0.05}),
-        (("--alpha", "0.01"), {"name": "Significance", "alpha": 0.01}),
+        ((), {"name": "Significance", "alpha": 0.05, "seed": 0}),
+        (("--alpha", "0.01"), {"name": "Significance", "alpha": 0.01, "seed": 0}),
         (("--bic",), {"name": "BIC", "penalty": 1.0}),
         (("--ebic",), {"name": "EBIC", "gamma": 0.5}),
+        (("--bdeu",), {"name": "BDeu", "ess": 1.0}),
         (("--engine", "reference", "-k", "1"), {"name": "EntropyDecrement", "delta_h": 0.004}),
     ):
         learned = json.loads(run("learn", "m.csv", *options, "--json", cwd=tmp_path).stdout)

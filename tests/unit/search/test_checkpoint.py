@@ -22,6 +22,7 @@ from xordal import (
     EntropyDecrement,
     Limits,
     SettingsError,
+    Significance,
     learn,
 )
 from xordal.pi.zoo import music_box
@@ -172,6 +173,14 @@ def test_other_data_or_settings_are_refused(
         learn(table, checkpoint=Checkpoint(path, resume=True), **settings)  # type: ignore[arg-type]
     assert complaint in str(error.value)
     assert path.read_bytes() == before
+
+
+def test_another_seed_is_another_run(tmp_path: Path) -> None:
+    """Shuffles decide on the largest sparse tables, so a run that goes on must shuffle as it began."""
+    path = tmp_path / "run.jsonl"
+    learn(BOX, criterion=Significance(seed=1), checkpoint=Checkpoint(path))
+    with pytest.raises(SettingsError, match="seed was 1 and is 2"):
+        learn(BOX, criterion=Significance(seed=2), checkpoint=Checkpoint(path, resume=True))
 
 
 def damaged(lines: list[bytes], number: int, **change: object) -> bytes:

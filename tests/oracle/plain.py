@@ -9,23 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from math import comb
+from math import comb, fsum, inf, prod
+
+import numpy as np
 
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle
 from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
+from xordal.graph.fill_in import completions
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.separators import Ways
-from xordal.graph.signed_sets import signed_sets
+from xordal.graph.signed_sets import change, free_parameters, signed_sets
 from xordal.search.candidates import Candidate, addition, candidate
 from xordal.search.constraints import FREE, Rules
-from xordal.search.filled import accepted, admitted, fill_ins, filled
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.scans import Scans
 from xordal.search.schedule import Position, Schedule
-from xordal.statistics.criterion import Criterion, Evidence, Sample
+from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape
 from xordal.types import Link, LinkSet, SearchRun, TraceEntry, VarSet, members, varset
 
 
@@ -248,12 +250,78 @@ def legal(problem: Problem, graph: ChordalGraph, i: int) -> Iterator[Candidate]:
 
 
 def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, list[Judged]]:
-    """Return how many candidates of one pass need fill-in, and those of them that are accepted."""
-    sets = list(variable_sets(graph, i, problem.max_variables))
-    able = [s for s, may in zip(sets, admitted(problem, graph, sets), strict=True) if may]
-    ways = Ways(graph)
-    found = filled(problem, graph, [(s, fill_ins(problem, graph, ways, s)) for s in able])
-    return sum(map(len, found)), [judged for judged in accepted(problem, found) if judged is not None]
+    """Return how many candidates of one pass need fill-in, and of each variable set the best that is accepted.
+
+    By the letter, one variable set W and one completion after the other:
+
+    1. W is admitted if what only the whole of it shows is enough (:func:`is_admitted`).
+    2. The rule of :mod:`xordal.graph.fill_in`, which has a test by the letter of its own, completes W. That is
+       a candidate if it needs links beyond those of W and keeps to what is forbidden and limited.
+    3. The links of W must be accepted by themselves, each conditioned on what separates its ends when it comes
+       in, and then all links together.
+    4. A candidate ranks by the lower of these two ranks. Of completions of W that tie, the one that ranks best
+       as a whole is taken, of those that still tie the first in the order of their links.
+    """
+    n_scored, best = 0, []
+    for variables in variable_sets(graph, i, problem.max_variables):
+        if not problem.rules.may_complete(variables) or not is_admitted(problem, graph, variables):
+            continue
+        accepted = []
+        for done in completions(graph, Ways(graph), variables, problem.n_levels):
+            links = tuple(sorted((x, y) for x, y, _ in done.steps))
+            if not done.fill_in or not is_allowed(problem.rules, graph, links, done.fill_in):
+                continue
+            n_scored += 1
+            itself = Candidate(variables, graph.missing_links(variables), change(done.own), steps=done.own)
+            ends = varset(v for link in links for v in link)
+            everything = Candidate(ends, links, change(done.steps), done.fill_in, done.steps)
+            own, whole = judge(problem, [itself, everything])
+            if own.verdict.is_accepted and whole.verdict.is_accepted:
+                accepted.append((min(own.verdict.rank, whole.verdict.rank), whole))
+        if accepted:
+            best.append(best_completion(problem, accepted))
+    return n_scored, best
+
+
+def is_admitted(problem: Problem, graph: ChordalGraph, variables: VarSet) -> bool:
+    """Whether the variables of a set themselves ask for their links; the graph around them does not matter.
+
+    Every two of them that are not linked must share more given the rest of the set than they share alone, and
+    by so much that the set could be accepted if nothing else were in the graph and it gained that. Two
+    variables without a rest must share so much.
+    """
+
+    def entropy(s: int) -> float:
+        return float(problem.oracle.entropies([VarSet(s)])[0]) if s else 0.0
+
+    shown = []
+    for u, v in graph.missing_links(variables):
+        x, y = 1 << u, 1 << v
+        rest = variables & ~x & ~y
+        given = [entropy(rest | x), entropy(rest | y), -entropy(variables), -entropy(rest)]
+        alone = [entropy(x), entropy(y), -entropy(x | y)] if rest else []
+        shown.append(fsum([*given, *(-term for term in alone)]))  # one exactly rounded sum, as of every gain
+    chosen = members(variables)
+    n_levels = [problem.n_levels[v] for v in chosen]
+    dof = prod(n_levels) - 1 - free_parameters(signed_sets(graph.induced(chosen)), n_levels)
+    shape = Shape(len(chosen), len(shown), 0, dof)
+    return bool(problem.judge.ceiling(shape, np.array([min(shown)]))[0] > -inf)
+
+
+def is_allowed(rules: Rules, graph: ChordalGraph, links: LinkSet, fill_in: LinkSet) -> bool:
+    """Whether nothing that is filled in is forbidden, and no clique becomes too large."""
+    cliques = maximal_cliques(graph.add(links))
+    return rules.may_add(fill_in) and all(clique.bit_count() <= rules.max_clique for clique in cliques)
+
+
+def best_completion(problem: Problem, accepted: list[tuple[float, Judged]]) -> Judged:
+    """Return the best completion of one variable set, with the rank at which it stands in the pass."""
+    highest = max(rank for rank, _ in accepted)
+    tied = [(rank, one) for rank, one in accepted if rank >= highest - problem.judge.tolerance(highest)]
+    highest = max(one.verdict.rank for _, one in tied)
+    tied = [(rank, one) for rank, one in tied if one.verdict.rank >= highest - problem.judge.tolerance(highest)]
+    rank, first = min(tied, key=lambda pair: pair[1].evidence.links)
+    return Judged(first.evidence, first.verdict._replace(rank=rank))
 
 
 def first_of_best(problem: Problem, scored: list[Judged]) -> Judged | None:

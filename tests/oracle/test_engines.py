@@ -100,13 +100,16 @@ def test_gains_do_not_depend_on_rows_levels_or_columns(table: CategoricalTable, 
 @settings(max_examples=100)
 @given(tables(max_variables=5), st.integers(2, 4))
 def test_max_variables_means_all_lookaheads_of_small_sets(table: CategoricalTable, m: int) -> None:
-    """Brute force: a plain lookahead search in which only sets of at most m variables are completed."""
+    """As testing each set of at most m variables in every pass; where that is all of them, as with k alone."""
     learned = learn(table, max_variables=m)
+    schedule = Schedule("printed", comb(m, 2))
+    plain = plain_search(table, schedule, Significance(), max_variables=m, fill_in=True, prune=True)
+    assert (learned.trace, learned.run.graphs_tested) == (plain.trace, plain.graphs_tested)
     if m >= table.n_variables:
         wide = learn(table, max_links=comb(m, 2))
         assert learned.trace == wide.trace
     for entry in learned.trace:
-        assert len({v for link in entry.links for v in link}) <= m
+        assert len({v for link in set(entry.links) - set(entry.fill_in) for v in link}) <= m
     assert learned.settings["max_links"] == comb(m, 2)
 
 

@@ -1,4 +1,4 @@
-"""The command line, as a user runs it: one process per command."""
+"""The command line, as a user runs it; in processes where signals, terminals or pipes matter."""
 
 from __future__ import annotations
 
@@ -13,21 +13,10 @@ from pathlib import Path
 import pytest
 
 import xordal
+from tests.commands import run, unwrapped
 from xordal.pi.zoo import FAMILIES
 
 XORDAL = [sys.executable, "-m", "xordal"]
-
-
-def run(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*XORDAL, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
-
-
-def unwrapped(text: str) -> str:
-    """Undo the wrapping of long lines."""
-    return " ".join(text.split())
 
 
 def test_version(tmp_path: Path) -> None:

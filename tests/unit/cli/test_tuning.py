@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from tests.unit.cli.test_cli import run
+from tests.commands import run
 from xordal import DecomposableMarkovNetwork
 from xordal.cli import output, tune
 from xordal.pi.zoo import music_box

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.oracle import plain
 from tests.oracle.plain import plain_search
 from tests.strategies import tables
 from xordal import BIC, EBIC, BDeu, CategoricalTable, EntropyDecrement, Significance, learn
@@ -230,6 +231,21 @@ def test_same_trace_with_fill_in_on_networks(criterion: Criterion) -> None:
         trace = compare_with_plain(table, schedule, criterion, None, prune=True, fill_in=True)
         n_filled += sum(bool(entry.fill_in) for entry in trace)
     assert n_filled >= 3
+
+
+SPARSE = [(EntropyDecrement(0.01), 100, seed) for seed in (4, 9)]
+SPARSE += [(EntropyDecrement(0.01), 400, seed) for seed in (1, 3, 10, 11)]
+
+
+@pytest.mark.parametrize(("criterion", "n_rows", "seed"), [*SPARSE, (BIC(0.3), 100, 8)], ids=str)
+def test_same_trace_where_it_matters_which_sets_are_admitted(
+    criterion: Criterion, n_rows: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few rows: many sets would be accepted with fill-in that their own variables do not ask for."""
+    table, schedule = woven(8, n_rows, seed), Schedule("printed", 3)
+    trace = compare_with_plain(table, schedule, criterion, None, fill_in=True)
+    monkeypatch.setattr(plain, "is_admitted", lambda problem, graph, variables: True)
+    assert plain_search(table, schedule, criterion, fill_in=True).trace != trace
 
 
 def test_links_that_became_idle_are_taken_out() -> None:

@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser libraries demo test test-fast check bench pages clean help
+.PHONY: browser libraries demo test test-fast test-long check bench pages clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -35,11 +35,18 @@ browser: $(VENV)/.created
 libraries: $(VENV)/.created
 	@$(call apt,$(call loads,libgomp.so.1),libgomp1)
 
-test: $(VENV)/.installed-dev libraries browser  ## set up and run all tests
-	$(BIN)/python -m pytest -n auto
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-test-fast: $(VENV)/.installed-dev libraries  ## the tests that take a minute in all
-	$(BIN)/python -m pytest -n auto -m "not slow"
+test: $(VENV)/.installed-dev libraries browser  ## set up and run all tests but the long ones; under 5 minutes
+	$(PYTEST) -m "not long"
+
+test-fast: $(VENV)/.installed-dev libraries  ## a first look in a minute: no slow tests, fewer random examples
+	XORDAL_TEST_FAST=1 $(PYTEST) -m "not slow and not long"
+
+# What takes long: what is marked so, and the kernels as plain Python, where indices are checked.
+test-long: $(VENV)/.installed-dev libraries  ## what takes long: services, fuzzing, kernels without the compiler
+	$(PYTEST) -m long
+	NUMBA_DISABLE_JIT=1 XORDAL_TEST_FAST=1 $(PYTEST) -m "not long" tests/contract tests/unit/counting/test_shares.py
 
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check

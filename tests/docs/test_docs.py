@@ -23,6 +23,7 @@ COMMANDS = [command.callback.__name__ for command in app.registered_commands if 
 each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
 
+@pytest.mark.slow
 @each_page
 def test_python_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -63,6 +64,7 @@ def executed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(command, done.returncode, err + out if both else out, err)
 
 
+@pytest.mark.slow
 @each_page
 def test_console_examples(page: Path, tmp_path: Path) -> None:
     for command, expected in console_examples(page):

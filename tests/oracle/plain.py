@@ -206,21 +206,27 @@ def bringing(graph: ChordalGraph, flipped: ChordalGraph, link: Link) -> Candidat
     return Candidate(varset(link), (link,), {s: c for s, c in gained.items() if c})
 
 
-def best_sequence(problem: Problem, graph: ChordalGraph, longest: int = 3) -> LinkSet:
+Moves = dict[ChordalGraph, list[tuple[Link, ChordalGraph, float]]]
+"""The moves of each graph: the link that is flipped, the graph after it, and what that adds to the score."""
+
+
+def best_sequence(
+    problem: Problem, graph: ChordalGraph, longest: int = 3, known: Moves | None = None
+) -> LinkSet:
     """Return the links that the best of the shortest improving sequences flips, in order; () if there is none.
 
-    By the letter: every sequence of moves is tried from the graph itself.
+    By the letter: every sequence of moves is tried from the graph itself. ``known`` keeps the moves of each
+    graph, to which many sequences lead, from one call to the next.
     """
-    pairs = list(combinations(range(graph.n_vertices), 2))
+    known = {} if known is None else known
     made: dict[LinkSet, tuple[ChordalGraph, float, float]] = {(): (graph, 0.0, 0.0)}
     for _ in range(longest):
         longer: dict[LinkSet, tuple[ChordalGraph, float, float]] = {}
         for links, (at, score, moved) in made.items():
-            for link in (pair for pair in pairs if pair not in links):
-                flipped = flip(at, link)
-                if flipped is not None and follows_rules(problem.rules, at, flipped, link):
-                    rank = judge(problem, [bringing(at, flipped, link)])[0].verdict.rank
-                    worth = -rank if link in at.links else rank
+            if at not in known:
+                known[at] = moves_from(problem, at)
+            for link, flipped, worth in known[at]:
+                if link not in links:
                     longer[*links, link] = flipped, score + worth, moved + abs(worth)
         better = {k: v for k, v in longer.items() if v[1] > problem.judge.tolerance(v[2])}
         if better:
@@ -229,6 +235,22 @@ def best_sequence(problem: Problem, graph: ChordalGraph, longest: int = 3) -> Li
             return min(tied, key=lambda links: (sorted(links), links))
         made = longer
     return ()
+
+
+def moves_from(problem: Problem, at: ChordalGraph) -> list[tuple[Link, ChordalGraph, float]]:
+    """Return every single link that may come or go, the graph after it, and what that adds to the score."""
+    flips = [(link, flip(at, link)) for link in combinations(range(at.n_vertices), 2)]
+    able = [
+        (link, flipped)
+        for link, flipped in flips
+        if flipped is not None and follows_rules(problem.rules, at, flipped, link)
+    ]
+    judged = judge(problem, [bringing(at, flipped, link) for link, flipped in able])
+    signs = [-1 if link in at.links else 1 for link, _ in able]
+    return [
+        (link, flipped, sign * found.verdict.rank)
+        for (link, flipped), sign, found in zip(able, signs, judged, strict=True)
+    ]
 
 
 def follows_rules(rules: Rules, at: ChordalGraph, flipped: ChordalGraph, link: Link) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.oracle.plain import plain_search
 from tests.oracle.test_engines import criteria, planted
 from tests.strategies import tables
@@ -54,7 +55,7 @@ def learned_by(
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=some(100))
 @given(weighted_tables(), st.integers(1, 4), criteria)
 def test_same_trace_from_every_backend(table: CategoricalTable, k: int, criterion: Criterion) -> None:
     plain = plain_search(table, Schedule("printed", k), criterion, fill_in=True, prune=True)
@@ -78,7 +79,7 @@ def test_same_trace_of_many_columns(criterion: Criterion | None) -> None:
         assert learned_by("numba", table, 3, criterion, threads).trace == numpy.trace
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(tables(min_variables=3, max_variables=7), st.integers(1, 3), criteria, st.integers(1, 4))
 def test_few_free_sets_can_wait(table: CategoricalTable, k: int, criterion: Criterion, most: int) -> None:
     """What does not fit is scanned for again; ties with the last that fits are not lost."""

@@ -68,6 +68,7 @@ def test_table_3(
     assert learned.run.graphs_tested == total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("schedule", "counts", "total", "legal"),
@@ -92,6 +93,7 @@ def test_table_4(engine: EngineName, schedule: ScheduleName, counts: list[int], 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_single_link_search_stops_early(engine: EngineName) -> None:
     assert steps(run(table_1().joint.exact_table(), 2, 0.001, "single", engine)) == [(1, "d-c")]
@@ -102,6 +104,7 @@ def test_a_single_link_search_stops_early(engine: EngineName) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_straightforward_search_misses_links(engine: EngineName) -> None:
     assert_steps(run(table_1().joint.exact_table(), 2, 0.001, "straightforward", engine), TABLE_3[:3])

@@ -85,6 +85,7 @@ def test_the_search_needs_hardly_more_rows_than_an_oracle() -> None:
     assert search >= oracle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", calibration.CASES, ids=[case.name for case in calibration.CASES])
 def test_p_values_are_right_where_nothing_is_there(case: calibration.Case) -> None:
     """Of 150 fair p-values more than 18 are below 5 % with a probability of 1 in 3,000."""

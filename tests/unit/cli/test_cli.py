@@ -23,6 +23,7 @@ def test_version(tmp_path: Path) -> None:
     assert run("--version", cwd=tmp_path).stdout == f"xordal {xordal.__version__}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["as_run", "printed"])
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_generate_then_learn_the_music_box(tmp_path: Path, schedule: str, engine: str) -> None:
@@ -136,6 +137,7 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
     assert "500 rows drawn at random, seed 3" in run("demo", "-n", "500", "--seed", "3", cwd=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_reproduce_prints_writes_and_counts(tmp_path: Path) -> None:
     done = run("reproduce", "-o", "a/b", cwd=tmp_path)
     for told in ("Table 3: Summary of learning", "0.03897774", "[equal up to sampling]", "In all: 52 equal"):
@@ -145,6 +147,7 @@ def test_reproduce_prints_writes_and_counts(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "b" / "index.html").read_text().endswith("</html>\n")
 
 
+@pytest.mark.slow
 def test_reproduce_as_json(tmp_path: Path) -> None:
     told = json.loads(run("reproduce", "--json", cwd=tmp_path).stdout)
     assert told["counts"] == {"equal": 52, "equal up to sampling": 2, "different": 6}
@@ -243,6 +246,7 @@ def test_weak_steps_are_warned_about(tmp_path: Path) -> None:
     assert "chance" not in run("learn", "m.csv", *paper, cwd=tmp_path).stderr
 
 
+@pytest.mark.slow
 def test_each_criterion_has_an_option(tmp_path: Path) -> None:
     run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
     for options, name in (
@@ -287,6 +291,7 @@ def test_shell_completion_is_there(tmp_path: Path, shell: str) -> None:
     assert "xordal" in done.stdout
 
 
+@pytest.mark.slow
 def test_interruption_prints_the_network_so_far(tmp_path: Path) -> None:
     """Ctrl-C in a long search: the trace so far, a word on it, exit code 130."""
     rows = [[(row >> bit) & 1 for bit in range(11)] for row in range(2**11)]

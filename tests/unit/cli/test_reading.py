@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.commands import call
+from tests.examples import some
 
 REAL = {
     "loglinear/reinis__gRbase.csv": (1841, 6, ["--weights", "Freq"]),
@@ -48,6 +49,7 @@ def learned(*arguments: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_files_need_no_option_but_weights(real_data: Path, name: str) -> None:
     n_rows, n_columns, options = REAL[name]
@@ -248,7 +250,7 @@ def refused_or_learned(folder: Path, content: bytes, options: list[str]) -> None
         assert done.err.count("Error") == 1
 
 
-@settings(max_examples=150)
+@settings(max_examples=some(150))
 @example(b"\x1f\x8b\x08")
 @example(b"PAR1PAR1")
 @example(b"\xff\xfea")
@@ -272,7 +274,7 @@ OPTIONS: list[list[str]] = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(
     st.lists(st.lists(cell, min_size=1, max_size=4), min_size=1, max_size=8),
     st.sampled_from([",", ";", "\t", "|"]),

@@ -44,6 +44,7 @@ def test_it_tells_what_was_tried_and_keeps_it(box: Path) -> None:
     assert "criterion=BIC(penalty=" in shown and "tried" not in shown
 
 
+@pytest.mark.slow
 def test_what_is_given_is_fixed_and_workers_change_nothing(box: Path) -> None:
     options = ("tune", "box.csv", "--folds", "3", "-k", "2", "--smoothing", "backoff:5", "--json")
     told = json.loads(run(*options, "--seed", "7", cwd=box).stdout)

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import chordal_graphs
 from xordal.graph.chordal import ChordalGraph
 from xordal.search import sweep
 from xordal.search.streams import are_apart, labels_of
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(
     order=st.integers(1, 5),
     levels=st.lists(st.sampled_from([2, 3, 4, 7, 300, 40_000]), min_size=1, max_size=6, unique=True),

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 # No deadline: timings belong to benchmarks/.
 settings.register_profile("xordal", deadline=None, print_blob=True, max_examples=some(100))
-    "xordal", deadline=None, print_blob=True, max_examples=some(100)
-)  # timings belong to benchmarks/
 settings.load_profile("xordal")
 
 

@@ -324,7 +324,7 @@ def is_admitted(problem: Problem, graph: ChordalGraph, variables: VarSet) -> boo
         alone = [entropy(x), entropy(y), -entropy(x | y)] if rest else []
         shown.append(fsum([*given, *(-term for term in alone)]))  # one exactly rounded sum, as of every gain
     chosen = members(variables)
-    n_levels = [problem.n_levels[v] for v in chosen]
+    n_levels = tuple(problem.n_levels[v] for v in chosen)
     dof = prod(n_levels) - 1 - free_parameters(signed_sets(graph.induced(chosen)), n_levels)
     shape = Shape(len(chosen), len(shown), 0, dof)
     return bool(problem.judge.ceiling(shape, np.array([min(shown)]))[0] > -inf)

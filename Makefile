@@ -46,7 +46,7 @@ test-fast: $(VENV)/.installed-dev libraries  ## a first look in a minute: no slo
 # What takes long: what is marked so, and the kernels as plain Python, where indices are checked.
 test-long: $(VENV)/.installed-dev libraries  ## what takes long: services, fuzzing, kernels without the compiler
 	$(PYTEST) -m long
-	NUMBA_DISABLE_JIT=1 XORDAL_TEST_FAST=1 $(PYTEST) -m "not long" tests/contract tests/unit/counting/test_shares.py
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" tests/contract tests/unit/counting/test_shares.py
 
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check

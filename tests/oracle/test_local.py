@@ -226,10 +226,22 @@ def test_every_sequence_that_can_improve_is_found(graph: ChordalGraph, seed: int
     compare_steps(graph, seed, spread)
 
 
+larger = given(
+    chordal_graphs(min_vertices=7, max_vertices=8), st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 2.0])
+)
+
+
 @pytest.mark.slow
-@settings(max_examples=some(30))
-@given(chordal_graphs(min_vertices=7, max_vertices=8), st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 2.0]))
+@settings(max_examples=some(15))
+@larger
 def test_every_sequence_is_found_in_larger_graphs(graph: ChordalGraph, seed: int, spread: float) -> None:
+    compare_steps(graph, seed, spread)
+
+
+@pytest.mark.long
+@settings(max_examples=some(100))
+@larger
+def test_every_sequence_is_found_in_many_larger_graphs(graph: ChordalGraph, seed: int, spread: float) -> None:
     compare_steps(graph, seed, spread)
 
 

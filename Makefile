@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser demo test test-fast check bench pages clean help
+.PHONY: browser libraries demo test test-fast test-long check bench pages clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -18,25 +18,42 @@ demo: $(VENV)/.installed  ## set up and learn the paper's music box
 	@$(BIN)/xordal demo
 	@echo; echo "The command is $(BIN)/xordal; '. $(BIN)/activate' puts it on your path."
 
+# What pip cannot bring are packages of the system: $(call apt,TEST,PACKAGE) installs one where the test fails and
+# we are root on Debian, and names it otherwise.
+apt = $(1) 2>/dev/null || { if [ "`id -u`" = 0 ] && [ -f /etc/debian_version ]; then \
+    apt-get update -q && apt-get install -y -q $(2); \
+  else echo "$(2) is missing; on Debian: sudo apt-get install $(2)"; fi; }
+loads = $(BIN)/python -c 'import ctypes; ctypes.CDLL("$(1)")'
+
 # Tests of the pages need a browser, and playwright's driver libatomic; without a browser they are skipped and say
 # how to get one.
-browser:
-	@if [ "`id -u`" = 0 ] && [ -f /etc/debian_version ] && { ! ldconfig -p | grep -q libatomic.so.1 || \
-	    { [ -z "$$CHROMIUM" ] && ! command -v chromium >/dev/null; }; }; then \
-	  apt-get update -q && apt-get install -y -q chromium libatomic1; fi
+browser: $(VENV)/.created
+	@$(call apt,{ [ -n "$$CHROMIUM" ] || command -v chromium >/dev/null; },chromium)
+	@$(call apt,$(call loads,libatomic.so.1),libatomic1)
 
-test: $(VENV)/.installed-dev browser  ## set up and run all tests
-	$(BIN)/python -m pytest -n auto
+# pyAgrum, which tests and benchmarks compare with, needs libgomp.
+libraries: $(VENV)/.created
+	@$(call apt,$(call loads,libgomp.so.1),libgomp1)
 
-test-fast: $(VENV)/.installed-dev  ## the tests that take a minute in all
-	$(BIN)/python -m pytest -n auto -m "not slow"
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
+test: $(VENV)/.installed-dev libraries browser  ## set up and run all tests but the long ones; under 5 minutes
+	$(PYTEST) -m "not long"
+
+test-fast: $(VENV)/.installed-dev libraries  ## a first look in a minute: no slow tests, fewer random examples
+	XORDAL_TEST_FAST=1 $(PYTEST) -m "not slow and not long"
+
+# What takes long: what is marked so, and the kernels as plain Python, where indices are checked.
+test-long: $(VENV)/.installed-dev libraries  ## what takes long: services, fuzzing, kernels without the compiler
+	$(PYTEST) -m long
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" tests/contract tests/unit/counting/test_shares.py
 
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev  ## measure; ratios against the reference in the same run
+bench: $(VENV)/.installed-dev libraries  ## measure; ratios against the reference in the same run
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=param:task -p no:xdist
 	$(BIN)/python -m benchmarks.scan -o docs/benchmarks/scan.md
 	$(BIN)/python -m benchmarks.learning -o docs/benchmarks/learning.md

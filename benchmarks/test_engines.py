@@ -12,7 +12,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from xordal import CategoricalTable, EntropyDecrement, Learned, learn
 from xordal.pi.zoo import music_box, table_1
-from xordal.search.plan import EngineName
+from xordal.types import EngineName
 
 Task = Callable[[EngineName], Learned]
 

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.examples import some
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-settings.register_profile("xordal", deadline=None, print_blob=True)  # timings belong to benchmarks/
+# No deadline: timings belong to benchmarks/.
+settings.register_profile("xordal", deadline=None, print_blob=True, max_examples=some(100))
 settings.load_profile("xordal")
 
 

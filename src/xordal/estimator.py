@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from html import escape
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,8 +16,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from xordal.counting.select import Backend
 from xordal.data.frames import is_plain_pandas
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
@@ -30,6 +33,7 @@ from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
 from xordal.search.limits import Limits
 from xordal.statistics.criterion import Criterion
+from xordal.statistics.significance import Significance
 from xordal.types import Learned, NamedSubmodel, Trace, named_submodel
 
 if TYPE_CHECKING:
@@ -59,13 +63,17 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         Required links that are not chordal are completed.
     limits
         Largest clique and longest time.
+    backend
+        Who counts: ``"auto"``, ``"numpy"`` or ``"numba"``, or a
+        :class:`~xordal.counting.select.Backend` of your own. What is learned does not depend on it.
     smoothing
         Of the clique tables behind ``score``: a number of rows spread evenly over the cells of each table, 0
         for maximum likelihood; or :class:`~xordal.Backoff`, which shrinks them towards smaller margins.
     callback
         Called with a :class:`~xordal.search.driver.Progress` every few thousand variable sets.
     random_state
-        Kept for scikit-learn's conventions. No part of this search is random.
+        Seed of what is random: the default criterion judges the largest sparse tables by shuffling rows. None
+        is seed 0, so that a fit can be repeated. A ``criterion`` that is given has a seed of its own.
 
     Attributes
     ----------
@@ -109,6 +117,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         local_search: bool | None = None,
         constraints: Constraints | None = None,
         limits: Limits | None = None,
+        backend: str | Backend = "auto",
         smoothing: Smoothing = 1.0,
         callback: Callable[[Progress], None] | None = None,
         random_state: Any = None,
@@ -121,6 +130,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         self.local_search = local_search
         self.constraints = constraints
         self.limits = limits
+        self.backend = backend
         self.smoothing = smoothing
         self.callback = callback
         self.random_state = random_state
@@ -143,12 +153,13 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             table,
             max_links=self.max_links,
             max_variables=self.max_variables,
-            criterion=self.criterion,
+            criterion=self._criterion(),
             fill_in=self.fill_in,
             prune=self.prune,
             local_search=self.local_search,
             constraints=self.constraints,
             limits=self.limits,
+            backend=self.backend,
             on_progress=self.callback,
         )
         self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, smoothing=self.smoothing)
@@ -212,6 +223,14 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
 
         told = escape("\n".join(_summary(self.learned_, self.network_)))
         return f"<pre>{told}</pre>{drawing_html(self.network_)}{box}"
+
+    def _criterion(self) -> Criterion | None:
+        """Return the criterion that was given; or the default one, where it is to have a seed."""
+        if self.criterion is not None or self.random_state is None:
+            return self.criterion
+        if isinstance(self.random_state, Integral):
+            return Significance(seed=int(self.random_state))
+        return Significance(seed=int(check_random_state(self.random_state).randint(2**31 - 1)))
 
     def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> CategoricalTable:
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 0:

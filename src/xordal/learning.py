@@ -7,15 +7,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from math import comb
 from time import perf_counter
+from typing import Any
 
 from xordal import reference
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle, CellCounter, Scanner
 from xordal.counting.plain import PlainScanner
-from xordal.counting.select import oracle_for
+from xordal.counting.select import Backend, backend_of, oracle_for
 from xordal.counting.threads import interruptible
+from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, SettingsError
+from xordal.errors import SettingsError
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
@@ -29,13 +31,13 @@ from xordal.search.constraints import FREE, Constraints, Rules, rules
 from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
-from xordal.search.plan import EngineName, Plan
+from xordal.search.plan import Plan
 from xordal.search.problem import Problem
 from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.prune import Pruner
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Judge, Sample
 from xordal.statistics.significance import Significance
-from xordal.types import Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
+from xordal.types import EngineName, Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
 
 _NO_MATTER = {"time_limit", "memory_limit", "threads"}  # settings that do not change what a search finds
 _SETS_A_PAIR = 20  # counted for fill-in, about, in a network with many links
@@ -53,7 +55,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a default
-    source: CategoricalTable | Joint,
+    source: Any,
     *,
     max_links: int | None = None,
     max_variables: int | None = None,
@@ -63,6 +65,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     prune: bool | None = None,
     local_search: bool | None = None,
     engine: EngineName = "fast",
+    backend: str | Backend = "auto",
     constraints: Constraints | None = None,
     limits: Limits | None = None,
     checkpoint: Checkpoint | None = None,
@@ -76,7 +79,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     Parameters
     ----------
     source
-        The data; or an exact joint distribution, to learn without sampling.
+        A table, or anything :func:`xordal.read_table` takes: a data frame, an array, a file. Or an exact joint
+        distribution, to learn without sampling.
     max_links
         Largest number of links to look ahead, the paper's k; 3 unless ``max_variables`` is given.
     max_variables
@@ -100,6 +104,9 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         are taken out by default and ``prune`` is not False.
     engine
         ``"fast"``, or ``"reference"``: the paper line by line, slow, the specification of the other.
+    backend
+        Who counts: ``"auto"``, ``"numpy"`` or ``"numba"``, or a
+        :class:`~xordal.counting.select.Backend` of your own. What is learned does not depend on it.
     constraints
         Links that must or must not be learned; required ones come first in the trace, with lookahead 0.
     limits
@@ -128,6 +135,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     >>> [learned.names(link) for link in learned.links]
     [('a', 'b'), ('a', 'a_xor_b'), ('b', 'a_xor_b')]
     """
+    source = source if isinstance(source, CategoricalTable | Joint) else read_table(source)
     plan = Plan.of(
         max_links=max_links,
         max_variables=max_variables,
@@ -142,7 +150,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     )
     try:
         with interruptible():
-            known = _Known.of(source, plan, notice)
+            known = _Known.of(source, plan, backend, notice)
     except KeyboardInterrupt:
         raise Interrupted(_nothing(source, plan)) from None
     ruled = rules(known.variables, plan.constraints, plan.limits)
@@ -196,13 +204,16 @@ class _Known:
     counter: CellCounter | None
 
     @classmethod
-    def of(cls, source: CategoricalTable | Joint, plan: Plan, notice: Callable[[str], None] | None) -> _Known:
-        if not isinstance(source, CategoricalTable | Joint):
-            raise DataError(
-                f"learn() takes a table or a joint, not a {type(source).__name__}. "
-                "Make a table of it with xordal.read_table(...)."
-            )
+    def of(
+        cls,
+        source: CategoricalTable | Joint,
+        plan: Plan,
+        backend: str | Backend,
+        notice: Callable[[str], None] | None,
+    ) -> _Known:
         if isinstance(source, Joint):
+            if backend_of(backend) is not backend_of("auto"):
+                raise SettingsError("An exact joint has no rows to count; leave the backend out.")
             exact = source.oracle()
             scanner = PlainScanner(exact, source.n_levels)
             return cls(source.variables, source.levels, source.n_levels, None, exact, scanner, None)
@@ -211,7 +222,7 @@ class _Known:
         # Beyond k = 3 sets around links are many, and fill-in asks for what lies between the ends of links.
         work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))
         work += _SETS_A_PAIR * comb(source.n_variables, 2) * plan.fill_in
-        counted = oracle_for(source, threads=plan.limits.threads, work=work, notice=say)
+        counted = oracle_for(source, backend=backend, threads=plan.limits.threads, work=work, notice=say)
         cached = CachedOracle(counted)
         if notice is not None and is_long(sets) and plan.engine == "fast":
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))

@@ -9,13 +9,13 @@ from numbers import Integral
 from time import perf_counter
 from typing import Any, get_args
 
-from xordal.counting.select import oracle_for
+from xordal.counting.select import Backend, oracle_for
 from xordal.counting.threads import interruptible
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
-from xordal.search.ranking import RankBy, RankedSet, Ranking, RankProgress
-from xordal.types import VarSet, members
+from xordal.search.ranking import RankedSet, Ranking, RankProgress
+from xordal.types import RankBy, VarSet, members
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ScanInterrupted(KeyboardInterrupt):
         self.scanned = scanned
 
 
-def scan(
+def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with a default
     data: Any,
     order: int = 3,
     top: int = 20,
@@ -81,6 +81,7 @@ def scan(
     target: str | None = None,
     by: RankBy = "interaction",
     threads: int | None = None,
+    backend: str | Backend = "auto",
     on_progress: Callable[[RankProgress], None] = lambda progress: None,
     notice: Callable[[str], None] = lambda line: None,
 ) -> Scanned:
@@ -100,6 +101,9 @@ def scan(
         ``"interaction"``: rank by what no smaller set of the columns shows; ``"total"``: by all they share.
     threads
         Threads that count; all cores where None.
+    backend
+        Who counts: ``"auto"``, ``"numpy"`` or ``"numba"``, or a
+        :class:`~xordal.counting.select.Backend` of your own. What is found does not depend on it.
     on_progress
         Called with how far the scan is.
     notice
@@ -122,7 +126,8 @@ def scan(
     table = data if isinstance(data, CategoricalTable) else read_table(data)
     place = _checked(table, order, top, target, by)
     started = perf_counter()
-    oracle = oracle_for(table, threads=threads, work=comb(table.n_variables, order), notice=notice)
+    work = comb(table.n_variables, order)
+    oracle = oracle_for(table, backend=backend, threads=threads, work=work, notice=notice)
     ranking = Ranking(oracle, table.n_levels, table.n_rows, int(order), top=int(top), target=place, by=by)
 
     def scanned() -> Scanned:

@@ -24,7 +24,18 @@ LinkSet = tuple[Link, ...]
 SignedSets = dict[VarSet, int]
 """A signed multiset of variable sets: +1 per clique, -1 per separator, zeros and the empty set left out."""
 
+# What a user chooses by name. It stands here, where nothing heavy is imported, so that the command line offers
+# the very choices that the library knows.
 ScheduleName = Literal["printed", "as_run", "straightforward", "single"]
+EngineName = Literal["fast", "reference"]
+RankBy = Literal["interaction", "total"]
+BinBy = Literal["quantile", "width"]
+Missing = Literal["error", "drop", "level"]
+"""What becomes of missing values when a table is read."""
+Unseen = Literal["error", "missing", "impossible"]
+"""What becomes of a level that a network never saw."""
+Absent = Literal["error", "missing"]
+"""What becomes of a column that a network knows and a table lacks."""
 
 StoppedBy = Literal["time limit", "memory limit", "interruption"]
 """What can end a search early."""

@@ -12,6 +12,9 @@ from tests.browser.opening import LEAST_CONTRAST, opened
 from xordal.report.html import paper_page
 from xordal.report.paper import Summary, reproduce
 
+pytestmark = pytest.mark.slow  # all of them start a browser
+
+
 WIDTHS = [390, 1280]
 
 OVERLAPS = """() => [...document.querySelectorAll('svg')].flatMap(svg => {

@@ -19,6 +19,9 @@ from xordal.report.html import report_page
 from xordal.report.summary import summarise
 from xordal.types import Learned, SearchRun, Submodel, TraceEntry, links_after, varset
 
+pytestmark = pytest.mark.slow  # all of them start a browser
+
+
 LINK_SETS = [1, 1, 2, 2, 2, 1, 3]  # of the music box, Figure 7
 HOSTILE = (
     "<img src=x onerror=window.hacked=1>",

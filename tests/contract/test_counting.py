@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.examples import some
 from tests.strategies import tables
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -219,7 +220,7 @@ def test_what_was_asked_before_changes_no_answer(table: CategoricalTable, data: 
         assert found.counts.tolist() == fresh.counts.tolist()
 
 
-@settings(max_examples=40)
+@settings(max_examples=some(40))
 @given(
     n_levels=st.lists(st.integers(1, 40), min_size=2, max_size=6),
     n_distinct=st.integers(1, 60),

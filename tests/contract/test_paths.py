@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.examples import some
 from xordal.counting import rows
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -65,7 +66,7 @@ def test_all_paths_count_the_same(table: CategoricalTable, threads: int) -> None
     assert_same(NumbaOracle(table, threads=threads), plain(table), sets)
 
 
-@settings(max_examples=50)
+@settings(max_examples=some(50))
 @given(table=wide_tables(), order=st.integers(2, 4), data=st.data())
 def test_all_paths_scan_the_same(table: CategoricalTable, order: int, data: st.DataObject) -> None:
     base = varset(data.draw(st.sets(st.integers(0, table.n_variables - 1), max_size=2)))
@@ -106,7 +107,7 @@ def test_few_distinct_rows_become_weighted() -> None:
     assert many.codes.codes.shape == (8, 5000)
 
 
-@settings(max_examples=20)
+@settings(max_examples=some(20))
 @given(
     n_columns=st.integers(3, 20),
     n_rows=st.sampled_from([1, 64, 1000, 1025]),

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from tests.commands import call
 from xordal.cli.app import app
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +23,7 @@ COMMANDS = [command.callback.__name__ for command in app.registered_commands if 
 each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
 
+@pytest.mark.slow
 @each_page
 def test_python_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -41,15 +43,34 @@ def console_examples(page: Path) -> list[tuple[str, list[str]]]:
     return [(command, output) for command, output in examples if command.startswith("xordal ")]
 
 
+WIDE = {"COLUMNS": "160", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+
+def executed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line as a shell would: in this process, unless the line joins several programs."""
+    words = shlex.split(command)
+    if {"|", "&&"} & set(words):
+        return subprocess.run(
+            command, shell=True, cwd=folder, env=os.environ | WIDE, capture_output=True, text=True, check=False
+        )
+    both = "2>&1" in words
+    arguments = [word for word in words[1:] if word != "2>&1"]
+    file = arguments.pop() if ">" in arguments else None
+    done = call([word for word in arguments if word != ">"], cwd=folder, environment=WIDE)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    if file is not None:
+        (folder / file).write_text(out, encoding="utf-8")
+        out = ""
+    return subprocess.CompletedProcess(command, done.returncode, err + out if both else out, err)
+
+
+@pytest.mark.slow
 @each_page
 def test_console_examples(page: Path, tmp_path: Path) -> None:
-    environment = os.environ | {"COLUMNS": "160", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     for command, expected in console_examples(page):
         if "--install-completion" in command:
             continue  # would write to the user's own shell settings
-        done = subprocess.run(
-            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
+        done = executed(command, tmp_path)
         if any(line.strip() for line in expected):
             shown = done.stdout if done.stdout.strip() else done.stderr
             assert re.fullmatch(pattern(expected), normalised(shown)), f"{command}\nprinted\n{shown}"

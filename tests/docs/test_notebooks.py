@@ -21,6 +21,7 @@ nbformat.write(notebook, "done.ipynb")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=[notebook.name for notebook in NOTEBOOKS])
 def test_a_notebook_runs_and_shows_what_it_shows(notebook: Path, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from math import comb
+from math import comb, fsum, inf, prod
+
+import numpy as np
 
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle
 from xordal.counting.plain import CountingOracle, PlainScanner
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
+from xordal.graph.fill_in import completions
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.graph.signed_sets import signed_sets
-from xordal.search.candidate import Candidate, addition, candidate
-from xordal.search.completing.legality import fill_ins
-from xordal.search.completing.with_fill_in import admitted, filled
+from xordal.graph.separators import SeparatorPaths
+from xordal.graph.signed_sets import free_parameters, signed_sets
+from xordal.search.candidate import Candidate, addition, candidate, of_chain
 from xordal.search.constraints import FREE, Rules
-from xordal.search.problem import Judged, Problem, accepted, judge
+from xordal.search.problem import Judged, Problem, judge
 from xordal.search.schedule import Position, Schedule
-from xordal.search.state import GraphState
-from xordal.statistics.criterion import Criterion, Evidence, Sample
+from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape
 from xordal.types import Link, LinkSet, SearchRun, TraceEntry, VarSet, members, varset
 
 
@@ -204,21 +205,27 @@ def bringing(graph: ChordalGraph, flipped: ChordalGraph, link: Link) -> Candidat
     return Candidate(varset(link), (link,), {s: c for s, c in gained.items() if c})
 
 
-def best_sequence(problem: Problem, graph: ChordalGraph, longest: int = 3) -> LinkSet:
+Moves = dict[ChordalGraph, list[tuple[Link, ChordalGraph, float]]]
+"""The moves of each graph: the link that is flipped, the graph after it, and what that adds to the score."""
+
+
+def best_sequence(
+    problem: Problem, graph: ChordalGraph, longest: int = 3, known: Moves | None = None
+) -> LinkSet:
     """Return the links that the best of the shortest improving sequences flips, in order; () if there is none.
 
-    By the letter: every sequence of moves is tried from the graph itself.
+    By the letter: every sequence of moves is tried from the graph itself. ``known`` keeps the moves of each
+    graph, to which many sequences lead, from one call to the next.
     """
-    pairs = list(combinations(range(graph.n_vertices), 2))
+    known = {} if known is None else known
     made: dict[LinkSet, tuple[ChordalGraph, float, float]] = {(): (graph, 0.0, 0.0)}
     for _ in range(longest):
         longer: dict[LinkSet, tuple[ChordalGraph, float, float]] = {}
         for links, (at, score, moved) in made.items():
-            for link in (pair for pair in pairs if pair not in links):
-                flipped = flip(at, link)
-                if flipped is not None and follows_rules(problem.rules, at, flipped, link):
-                    rank = judge(problem, [bringing(at, flipped, link)])[0].verdict.rank
-                    worth = -rank if link in at.links else rank
+            if at not in known:
+                known[at] = moves_from(problem, at)
+            for link, flipped, worth in known[at]:
+                if link not in links:
                     longer[*links, link] = flipped, score + worth, moved + abs(worth)
         better = {k: v for k, v in longer.items() if v[1] > problem.judge.tolerance(v[2])}
         if better:
@@ -227,6 +234,22 @@ def best_sequence(problem: Problem, graph: ChordalGraph, longest: int = 3) -> Li
             return min(tied, key=lambda links: (sorted(links), links))
         made = longer
     return ()
+
+
+def moves_from(problem: Problem, at: ChordalGraph) -> list[tuple[Link, ChordalGraph, float]]:
+    """Return every single link that may come or go, the graph after it, and what that adds to the score."""
+    flips = [(link, flip(at, link)) for link in combinations(range(at.n_vertices), 2)]
+    able = [
+        (link, flipped)
+        for link, flipped in flips
+        if flipped is not None and follows_rules(problem.rules, at, flipped, link)
+    ]
+    judged = judge(problem, [bringing(at, flipped, link) for link, flipped in able])
+    signs = [-1 if link in at.links else 1 for link, _ in able]
+    return [
+        (link, flipped, sign * found.verdict.rank)
+        for (link, flipped), sign, found in zip(able, signs, judged, strict=True)
+    ]
 
 
 def follows_rules(rules: Rules, at: ChordalGraph, flipped: ChordalGraph, link: Link) -> bool:
@@ -248,12 +271,78 @@ def legal(problem: Problem, graph: ChordalGraph, i: int) -> Iterator[Candidate]:
 
 
 def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, list[Judged]]:
-    """Return how many candidates of one pass need fill-in, and those of them that are accepted."""
-    sets = list(variable_sets(graph, i, problem.max_variables))
-    able = [s for s, may in zip(sets, admitted(problem, graph, sets), strict=True) if may]
-    state = GraphState(graph)
-    found = filled(problem, [(s, fill_ins(problem, state, s)) for s in able])
-    return sum(map(len, found)), [judged for judged in accepted(problem, found) if judged is not None]
+    """Return how many candidates of one pass need fill-in, and of each variable set the best that is accepted.
+
+    By the letter, one variable set W and one completion after the other:
+
+    1. W is admitted if what only the whole of it shows is enough (:func:`is_admitted`).
+    2. The rule of :mod:`xordal.graph.fill_in`, which has a test by the letter of its own, completes W. That is
+       a candidate if it needs links beyond those of W and keeps to what is forbidden and limited.
+    3. The links of W must be accepted by themselves, each conditioned on what separates its ends when it comes
+       in, and then all links together.
+    4. A candidate ranks by the lower of these two ranks. Of completions of W that tie, the one that ranks best
+       as a whole is taken, of those that still tie the first in the order of their links.
+    """
+    n_scored, best = 0, []
+    for variables in variable_sets(graph, i, problem.max_variables):
+        if not problem.rules.may_complete(variables) or not is_admitted(problem, graph, variables):
+            continue
+        accepted = []
+        for done in completions(graph, SeparatorPaths(graph), variables, problem.n_levels):
+            links = tuple(sorted((x, y) for x, y, _ in done.steps))
+            if not done.fill_in or not is_allowed(problem.rules, graph, links, done.fill_in):
+                continue
+            n_scored += 1
+            itself = of_chain(variables, done.own)
+            ends = varset(v for link in links for v in link)
+            everything = of_chain(ends, done.steps, done.fill_in)
+            own, whole = judge(problem, [itself, everything])
+            if own.verdict.is_accepted and whole.verdict.is_accepted:
+                accepted.append((min(own.verdict.rank, whole.verdict.rank), whole))
+        if accepted:
+            best.append(best_completion(problem, accepted))
+    return n_scored, best
+
+
+def is_admitted(problem: Problem, graph: ChordalGraph, variables: VarSet) -> bool:
+    """Whether the variables of a set themselves ask for their links; the graph around them does not matter.
+
+    Every two of them that are not linked must share more given the rest of the set than they share alone, and
+    by so much that the set could be accepted if nothing else were in the graph and it gained that. Two
+    variables without a rest must share so much.
+    """
+
+    def entropy(s: int) -> float:
+        return float(problem.oracle.entropies([VarSet(s)])[0]) if s else 0.0
+
+    shown = []
+    for u, v in graph.missing_links(variables):
+        x, y = 1 << u, 1 << v
+        rest = variables & ~x & ~y
+        given = [entropy(rest | x), entropy(rest | y), -entropy(variables), -entropy(rest)]
+        alone = [entropy(x), entropy(y), -entropy(x | y)] if rest else []
+        shown.append(fsum([*given, *(-term for term in alone)]))  # one exactly rounded sum, as of every gain
+    chosen = members(variables)
+    n_levels = tuple(problem.n_levels[v] for v in chosen)
+    dof = prod(n_levels) - 1 - free_parameters(signed_sets(graph.induced(chosen)), n_levels)
+    shape = Shape(len(chosen), len(shown), 0, dof)
+    return bool(problem.judge.ceiling(shape, np.array([min(shown)]))[0] > -inf)
+
+
+def is_allowed(rules: Rules, graph: ChordalGraph, links: LinkSet, fill_in: LinkSet) -> bool:
+    """Whether nothing that is filled in is forbidden, and no clique becomes too large."""
+    cliques = maximal_cliques(graph.add(links))
+    return rules.may_add(fill_in) and all(clique.bit_count() <= rules.max_clique for clique in cliques)
+
+
+def best_completion(problem: Problem, accepted: list[tuple[float, Judged]]) -> Judged:
+    """Return the best completion of one variable set, with the rank at which it stands in the pass."""
+    highest = max(rank for rank, _ in accepted)
+    tied = [(rank, one) for rank, one in accepted if rank >= highest - problem.judge.tolerance(highest)]
+    highest = max(one.verdict.rank for _, one in tied)
+    tied = [(rank, one) for rank, one in tied if one.verdict.rank >= highest - problem.judge.tolerance(highest)]
+    rank, first = min(tied, key=lambda pair: pair[1].evidence.links)
+    return Judged(first.evidence, first.verdict._replace(rank=rank))
 
 
 def first_of_best(problem: Problem, scored: list[Judged]) -> Judged | None:

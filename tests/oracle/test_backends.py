@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.oracle.plain import plain_search
 from tests.oracle.test_engines import criteria, planted
 from tests.strategies import tables
-from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, learn, learning
-from xordal.counting.select import BackendName, oracle_for
+from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, learn
 from xordal.search.schedule import Schedule
 from xordal.search.sources import scanned
 from xordal.statistics.criterion import Criterion
@@ -42,18 +40,22 @@ def weighted_tables(draw: st.DrawFn) -> CategoricalTable:
 
 
 def learned_by(
-    backend: BackendName, table: CategoricalTable, k: int, criterion: Criterion, threads: int = 1
+    backend: str, table: CategoricalTable, k: int, criterion: Criterion, threads: int = 1
 ) -> Learned:
-    """Learn with a backend of our choice; users have none, the size of the problem chooses."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "oracle_for", partial(oracle_for, backend=backend))
-        limits = Limits(threads=threads)
-        return learn(
-            table, max_links=k, criterion=criterion, fill_in=True, prune=True, local_search=False, limits=limits
-        )
+    """Learn with a backend of our choice."""
+    return learn(
+        table,
+        max_links=k,
+        criterion=criterion,
+        fill_in=True,
+        prune=True,
+        local_search=False,
+        backend=backend,
+        limits=Limits(threads=threads),
+    )
 
 
-@settings(max_examples=100)
+@settings(max_examples=some(100))
 @given(weighted_tables(), st.integers(1, 4), criteria)
 def test_same_trace_from_every_backend(table: CategoricalTable, k: int, criterion: Criterion) -> None:
     plain = plain_search(table, Schedule("printed", k), criterion, fill_in=True, prune=True)
@@ -77,7 +79,7 @@ def test_same_trace_of_many_columns(criterion: Criterion | None) -> None:
         assert learned_by("numba", table, 3, criterion, threads).trace == numpy.trace
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(tables(min_variables=3, max_variables=7), st.integers(1, 3), criteria, st.integers(1, 4))
 def test_few_free_sets_can_wait(table: CategoricalTable, k: int, criterion: Criterion, most: int) -> None:
     """What does not fit is scanned for again; ties with the last that fits are not lost."""

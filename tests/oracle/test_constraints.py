@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.oracle.test_graphs import as_networkx
 from tests.strategies import neighbour_masks, tables
 from xordal import (
@@ -73,7 +74,7 @@ def plain_search(
     return learned
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(tables(min_variables=3, max_variables=5), st.integers(1, 3), st.data())
 def test_a_search_under_constraints(table: CategoricalTable, k: int, data: st.DataObject) -> None:
     pairs = list(combinations(range(table.n_variables), 2))

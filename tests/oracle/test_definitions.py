@@ -11,6 +11,7 @@ from math import prod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from xordal.pi.definitions import (
     conditional_pi_submodels,
     is_embedded_pi,
@@ -158,7 +159,7 @@ def joints(draw: st.DrawFn, max_variables: int = 5) -> Joint:
     return Joint.from_states([f"v{v}" for v in range(n)], renamed)
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(joints(max_variables=4))
 def test_dependence_is_that_of_the_text(joint: Joint) -> None:
     letter, judge = ByTheLetter(joint), Independence(joint.oracle())
@@ -170,7 +171,7 @@ def test_dependence_is_that_of_the_text(joint: Joint) -> None:
             assert judge.are_collectively_dependent(varset(A)) == letter.collectively_dependent(A)
 
 
-@settings(max_examples=150)
+@settings(max_examples=some(150))
 @given(joints())
 def test_pi_models_are_those_of_the_definitions(joint: Joint) -> None:
     letter, judge = ByTheLetter(joint), Independence(joint.oracle())
@@ -192,7 +193,7 @@ def test_pi_models_are_those_of_the_definitions(joint: Joint) -> None:
                 assert sorted(map(members, listed[part].partition)) == sorted(finest)
 
 
-@settings(max_examples=100)
+@settings(max_examples=some(100))
 @given(joints())
 def test_conditional_submodels_are_pi_models_given_each_context(joint: Joint) -> None:
     """By the letter: in every context that can occur, or pooled, pairs across blocks are independent."""
@@ -213,7 +214,7 @@ def test_conditional_submodels_are_pi_models_given_each_context(joint: Joint) ->
                     assert ((varset(part), varset(context)) in listed) == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=some(100))
 @given(joints(max_variables=4))
 def test_a_submodel_of_a_full_pi_set_has_single_blocks(joint: Joint) -> None:
     judge = Independence(joint.oracle())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal import BIC, CategoricalTable, Constraints, EntropyDecrement, Limits, learn, read_table, to_networkx
 from xordal.graph.chain import additions
@@ -26,7 +27,7 @@ def separates(graph: ChordalGraph, separator: int, x: int, y: int) -> bool:
     return not component_masks(cut)[x] >> y & 1
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(chordal_graphs(max_vertices=8))
 def test_minimal_separators_by_the_letter(graph: ChordalGraph) -> None:
     ways = SeparatorPaths(graph)
@@ -43,7 +44,7 @@ def test_minimal_separators_by_the_letter(graph: ChordalGraph) -> None:
         assert found == ways.minimal(y, x)[::-1]
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(chordal_graphs(min_vertices=4, max_vertices=12), st.data())
 def test_ways_of_a_graph_that_grows(graph: ChordalGraph, data: st.DataObject) -> None:
     ways = SeparatorPaths(graph)
@@ -64,7 +65,7 @@ sets = st.lists(st.integers(0, 9), min_size=2, max_size=5, unique=True).map(vars
 LEVELS = (2, 3, 2, 5, 4, 2, 3, 2, 2, 4)
 
 
-@settings(max_examples=400)
+@settings(max_examples=some(400))
 @given(chordal_graphs(min_vertices=10, max_vertices=10), sets)
 def test_completions_are_chordal_step_by_step(graph: ChordalGraph, variables: VarSet) -> None:
     missing = graph.missing_links(variables)
@@ -136,7 +137,7 @@ TWICE = (
 )  # two first fill-ins come to the same
 
 
-@settings(max_examples=400)
+@settings(max_examples=some(400))
 @example(*TWICE)
 @given(chordal_graphs(min_vertices=10, max_vertices=10), sets)
 def test_completions_follow_the_rule_by_the_letter(graph: ChordalGraph, variables: VarSet) -> None:
@@ -144,7 +145,7 @@ def test_completions_follow_the_rule_by_the_letter(graph: ChordalGraph, variable
     assert [{(x, y) for x, y, _ in done.steps} for done in found] == by_the_letter(graph, variables)
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(chordal_graphs(min_vertices=4, max_vertices=10))
 def test_the_fill_in_of_a_link_is_minimal(graph: ChordalGraph) -> None:
     ways = SeparatorPaths(graph)
@@ -155,7 +156,7 @@ def test_the_fill_in_of_a_link_is_minimal(graph: ChordalGraph) -> None:
                 assert not is_chordal(linked(graph.neighbours, [one for one in links if one != filled]))
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(chordal_graphs(min_vertices=10, max_vertices=10), sets, st.data())
 def test_a_change_that_does_not_touch_the_region_changes_nothing(
     graph: ChordalGraph, variables: VarSet, data: st.DataObject
@@ -217,7 +218,7 @@ def test_a_circuit_of_gates_in_cycles(real_data: Path) -> None:
     assert gates_found(as_in_the_paper, truth) == (7, 7)
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(tables(min_variables=4, max_variables=6), st.integers(1, 3), st.data())
 def test_fill_in_keeps_to_constraints(table: CategoricalTable, k: int, data: st.DataObject) -> None:
     pairs = list(combinations(table.names, 2))

@@ -8,6 +8,7 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import chordal_graphs, neighbour_masks
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked, perfect_order
@@ -153,7 +154,7 @@ def outcomes(graph: ChordalGraph) -> dict[VarSet, SignedSets | None]:
     return {s: None if chain is None else change(chain) for s, chain in chains.items()}
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(chordal_graphs(max_vertices=8), st.data())
 def test_a_change_is_noticed_only_around_it(graph: ChordalGraph, data: st.DataObject) -> None:
     legal = [s for s in range(1, 1 << graph.n_vertices) if graph.missing_links(s)]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tests.agrum import as_bayesian_network, gum
 from tests.brute import Array, margin, weighted, whole_joint
+from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.table import CategoricalTable
@@ -62,7 +63,7 @@ def rows_of(joint: Array, evidence: Evidence) -> Iterator[Array]:
         yield weighted(joint, {v: int(code) for v, code in enumerate(row) if code >= 0}, weights)
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(st.data())
 def test_joints_of_any_variables_by_brute_force(data: st.DataObject) -> None:
     network = data.draw(networks())
@@ -74,7 +75,7 @@ def test_joints_of_any_variables_by_brute_force(data: st.DataObject) -> None:
         assert row == pytest.approx(margin(expected, asked), abs=CLOSE)
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(st.data())
 def test_posteriors_by_brute_force(data: st.DataObject) -> None:
     network = data.draw(networks())
@@ -90,7 +91,7 @@ def test_posteriors_by_brute_force(data: st.DataObject) -> None:
                 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(st.data())
 def test_most_probable_states_by_brute_force(data: st.DataObject) -> None:
     network = data.draw(networks())
@@ -102,7 +103,7 @@ def test_most_probable_states_by_brute_force(data: st.DataObject) -> None:
             assert expected[tuple(states[:, row])] == pytest.approx(expected.max(), rel=1e-10)
 
 
-@settings(max_examples=100)
+@settings(max_examples=some(100))
 @given(st.data())
 def test_large_tables_and_small_blocks_change_nothing(data: st.DataObject) -> None:
     """The other ways to cut a table, and blocks of one row, give what the usual way gives."""

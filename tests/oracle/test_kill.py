@@ -39,9 +39,11 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen([*LEARN, *more], cwd=folder, stdout=pipe, stderr=pipe, text=True)
 
 
-@pytest.mark.slow
-def test_killed_twenty_times(tmp_path: Path) -> None:
-    kill(tmp_path, planted(16, 400, seed=1), PAPER, 20)
+@pytest.mark.parametrize(
+    "n_kills", [pytest.param(6, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.long)]
+)
+def test_killed_again_and_again(tmp_path: Path, n_kills: int) -> None:
+    kill(tmp_path, planted(16, 400, seed=1), PAPER, n_kills)
 
 
 @pytest.mark.slow

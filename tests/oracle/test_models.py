@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import chordal_graphs
 from xordal.errors import DataError
 from xordal.graph.chordal import ChordalGraph
@@ -110,7 +111,7 @@ def test_minimal_imaps_of_a_deterministic_joint_differ() -> None:
     assert len(markov) == 4
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(chordal_graphs(min_vertices=2, max_vertices=5), st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_a_positive_joint_gives_its_markov_graph(graph: ChordalGraph, seed: int, random: Random) -> None:
     generator = np.random.default_rng(seed)
@@ -160,6 +161,7 @@ def test_other_models_have_no_conditional_submodel(name: str) -> None:
     assert all(submodel.kind != "conditional" for submodel in build(name).truth().submodels)
 
 
+@pytest.mark.slow
 def test_twelve_binary_variables_are_done() -> None:
     model = build("embedded", {"variables": "12", "depth": "4", "seed": "2"})
     every = list(pi_submodels(Independence(model.joint.oracle()), model.joint.varset()))

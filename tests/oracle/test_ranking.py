@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.examples import some
 from tests.strategies import tables
 from xordal import CategoricalTable, DataError, ScanInterrupted, SettingsError, scan
 from xordal.counting import plain
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
-from xordal.search.ranking import RankBy
 from xordal.statistics.interaction import fit_margins, interaction_dof, interactions
-from xordal.types import varset
+from xordal.types import RankBy, varset
 
 XOR = CategoricalTable.from_rows(
     ["a", "noise", "b", "c"], [(a, n, b, a ^ b) for a in (0, 1) for b in (0, 1) for n in (0, 1)] * 20
@@ -44,7 +44,8 @@ def values(
     return dict(zip(every, zip(totals, own, strict=True), strict=True))
 
 
-@settings(max_examples=80, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=some(80), deadline=None)
 @given(tables(min_variables=4, max_variables=7), st.integers(2, 4), st.integers(1, 6), st.booleans(), st.data())
 def test_the_best_are_those_of_brute_force(
     table: CategoricalTable, order: int, top: int, has_target: bool, data: st.DataObject
@@ -68,7 +69,7 @@ def test_the_best_are_those_of_brute_force(
         assert sorted(got, reverse=True) == pytest.approx(best, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 @given(tables(min_variables=3, max_variables=4))
 def test_an_interaction_is_a_part_of_what_is_shared(table: CategoricalTable) -> None:
     """Between zero and what is left when two variables are independent given the rest; margins fit."""
@@ -113,6 +114,7 @@ def test_many_columns_need_few_exact_numbers() -> None:
     assert one.sets == two.sets
 
 
+@pytest.mark.slow
 def test_few_rows_for_many_cells_are_no_evidence() -> None:
     """Eight levels each and 400 rows: 512 cells for a triple; the nominal p-value would be next to nothing."""
     generator = np.random.default_rng(3)

@@ -64,6 +64,7 @@ def find(summary: Summary, key: str) -> Item:
     return next(item for item in summary.items if item.key == key)
 
 
+@pytest.mark.slow
 def test_every_mark(summary: Summary) -> None:
     assert {item.key: item.mark for item in summary.items} == EXPECTED
     assert summary.counts() == {"equal": 52, "equal up to sampling": 2, "different": 6}

@@ -13,10 +13,9 @@ import pytest
 from tests.oracle.plain import plain_search
 from xordal import CategoricalTable, EntropyDecrement, Learned, learn
 from xordal.pi.zoo import music_box, table_1
-from xordal.search.plan import EngineName
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Evidence, Verdict
-from xordal.types import LinkSet, ScheduleName, VarSet, single_link_part
+from xordal.types import EngineName, LinkSet, ScheduleName, VarSet, single_link_part
 
 ENGINES: list[EngineName] = ["fast", "reference"]
 
@@ -69,6 +68,7 @@ def test_table_3(
     assert learned.run.graphs_tested == total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("schedule", "counts", "total", "legal"),
@@ -93,6 +93,7 @@ def test_table_4(engine: EngineName, schedule: ScheduleName, counts: list[int], 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_single_link_search_stops_early(engine: EngineName) -> None:
     assert steps(run(table_1().joint.exact_table(), 2, 0.001, "single", engine)) == [(1, "d-c")]
@@ -103,6 +104,7 @@ def test_a_single_link_search_stops_early(engine: EngineName) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_straightforward_search_misses_links(engine: EngineName) -> None:
     assert_steps(run(table_1().joint.exact_table(), 2, 0.001, "straightforward", engine), TABLE_3[:3])

@@ -72,15 +72,20 @@ def test_real_tables_show_what_is_known(known: real.Known) -> None:
 
 
 def test_the_search_needs_hardly_more_rows_than_an_oracle() -> None:
-    """At a number of rows that gives the oracle 90 %, a third more gives the search as much."""
+    """At a number of rows that gives the oracle 90 %, a third more gives the search as much.
+
+    A test of the one true set at its level needs 45 rows for 11 of the 12 samples; with 30 it would be 3.
+    """
     task = next(task for task in power.TASKS if task.name.startswith("parity of 4, 5 %"))
     level = log(power.ALPHA / comb(12, 4))
     n_rows, seeds = 45, range(12)
     oracle = sum(power.true_log_p(task, n_rows, seed) <= level for seed in seeds)
     search = sum(task.is_exact(round(1.3 * n_rows), seed) for seed in seeds)
+    assert oracle >= 10, "so few rows show nothing, and the comparison would be of nothing with nothing"
     assert search >= oracle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", calibration.CASES, ids=[case.name for case in calibration.CASES])
 def test_p_values_are_right_where_nothing_is_there(case: calibration.Case) -> None:
     """Of 150 fair p-values more than 18 are below 5 % with a probability of 1 in 3,000."""

@@ -30,6 +30,7 @@ from xordal import (
     Limits,
     MultiLinkSearch,
     SettingsError,
+    Significance,
     learn,
     read_table,
 )
@@ -253,6 +254,21 @@ def test_settings_of_the_wrong_type_are_told(wrong: dict[str, Any]) -> None:
 def test_numpy_integers_are_whole_numbers() -> None:
     one: Any = np.int64(1)
     assert len(MultiLinkSearch(max_links=one).fit([(0, 0), (1, 1)] * 9).graph_.edges) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "seed"),
+    [
+        ({}, 0),
+        ({"random_state": 7}, 7),
+        ({"random_state": 7, "criterion": Significance(seed=3)}, 3),
+        ({"random_state": np.random.RandomState(0)}, np.random.RandomState(0).randint(2**31 - 1)),
+    ],
+)
+def test_the_seed_of_what_is_random(settings: dict[str, Any], seed: int) -> None:
+    fitted = MultiLinkSearch(**settings).fit([(0, 0), (1, 1)] * 9)
+    criterion = fitted.learned_.settings["criterion"]
+    assert criterion == {"name": "Significance", "alpha": 0.05, "seed": seed}
 
 
 def test_criterion_and_smoothing_are_searched_by_scikit_learn() -> None:

@@ -14,6 +14,7 @@ from xordal.types import Stability, VarSet
 BOX = music_box().joint.sample_table(600, seed=2)
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same() -> None:
     one = bootstrap(BOX, 4, seed=3)
     assert bootstrap(BOX, 4, seed=3, workers=2) == one

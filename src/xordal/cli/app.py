@@ -15,7 +15,9 @@ import typer
 
 import xordal
 from xordal.cli.demo import demo
+from xordal.cli.former import as_now
 from xordal.cli.generate import generate
+from xordal.cli.grouping import flat
 from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
 from xordal.cli.query import query
@@ -23,6 +25,7 @@ from xordal.cli.report import report
 from xordal.cli.reproduce import reproduce
 from xordal.cli.rows import predict, sample, score
 from xordal.cli.scan import scan
+from xordal.cli.tune import tune
 from xordal.errors import SettingsError, XordalError
 
 app = typer.Typer(
@@ -35,18 +38,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(learn)
-app.command()(scan)
-app.command()(generate)
-app.command()(query)
-app.command()(predict)
-app.command()(score)
-app.command()(sample)
-app.command()(inspect)
-app.command()(compare)
-app.command()(report)
-app.command()(reproduce)
+COMMANDS = (
+    demo, learn, tune, scan, generate, query, predict, score, sample, inspect, compare, report, reproduce,
+)  # fmt: skip
+for _command in COMMANDS:
+    app.command()(flat(_command))
 
 
 def _print_version(wanted: bool) -> None:
@@ -71,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show does not stop anything
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="xordal")
+        app(args=as_now(sys.argv[1:] if arguments is None else arguments), prog_name="xordal")
     except XordalError as error:
         typer.echo(f"Error: {_printable(str(error))}", err=True)
         sys.exit(2 if isinstance(error, SettingsError) else 1)

@@ -1,7 +1,8 @@
-"""Options that choose the criterion, the same for every command that learns."""
+"""The options that choose the criterion, the same for every command that learns."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,45 +10,61 @@ import typer
 if TYPE_CHECKING:
     from xordal.statistics.criterion import Criterion
 
-Alpha = Annotated[
-    float | None,
-    typer.Option(
-        "--alpha",
-        show_default="0.05",
-        help="Probability, about, of learning any set of links that means nothing, of all looked at.",
-    ),
-]
-DeltaH = Annotated[
-    float | None,
-    typer.Option(
-        "--delta-h",
-        min=0.0,
-        help="Instead of --alpha, the paper's threshold: learn what lowers the entropy by more, in nats.",
-    ),
-]
-Bic = Annotated[
-    bool,
-    typer.Option("--bic", help="Instead of --alpha: learn what improves the Bayesian information criterion."),
-]
-Ebic = Annotated[
-    bool, typer.Option("--ebic", help="Instead of --alpha: the extended criterion, stricter with many columns.")
-]
 
+@dataclass(frozen=True, slots=True)
+class CriterionOptions:
+    """What decides whether a set of links is learned: one of these, --alpha where none is given."""
 
-def criterion_of(alpha: float | None, delta_h: float | None, bic: bool, ebic: bool) -> Criterion | None:
-    """Return the criterion that the options name; None where they name none."""
-    from xordal.statistics.criterion import EntropyDecrement
-    from xordal.statistics.scores import BIC, EBIC
-    from xordal.statistics.significance import Significance
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            show_default="0.05",
+            help="Probability, about, of learning any set of links that means nothing, of all looked at.",
+        ),
+    ] = None
+    delta_h: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Instead of --alpha, the paper's threshold: learn what lowers the entropy by more, in nats.",
+        ),
+    ] = None
+    bic: Annotated[
+        bool,
+        typer.Option(
+            "--bic", help="Instead of --alpha: learn what improves the Bayesian information criterion."
+        ),
+    ] = False
+    ebic: Annotated[
+        bool,
+        typer.Option("--ebic", help="Instead of --alpha: the extended criterion, stricter with many columns."),
+    ] = False
+    bdeu: Annotated[
+        bool,
+        typer.Option(
+            "--bdeu",
+            help="Instead of --alpha: the Bayesian score with a uniform prior worth one row; slow on many "
+            "columns.",
+        ),
+    ] = False
 
-    given = {"--alpha": alpha is not None, "--delta-h": delta_h is not None, "--bic": bic, "--ebic": ebic}
-    named = [name for name, is_given in given.items() if is_given]
-    if len(named) > 1:
-        raise typer.BadParameter(f"give {' or '.join(named)}, not both: each is a criterion of its own.")
-    if alpha is not None:
-        return Significance(alpha)
-    if delta_h is not None:
-        return EntropyDecrement(delta_h)
-    if bic or ebic:
-        return BIC() if bic else EBIC()
-    return None
+    def criterion(self) -> Criterion | None:
+        """Return the criterion that the options name; None where they name none."""
+        from xordal.statistics.criterion import EntropyDecrement
+        from xordal.statistics.scores import BIC, EBIC, BDeu
+        from xordal.statistics.significance import Significance
+
+        given: dict[str, Criterion] = {}
+        if self.alpha is not None:
+            given["--alpha"] = Significance(self.alpha)
+        if self.delta_h is not None:
+            given["--delta-h"] = EntropyDecrement(self.delta_h)
+        if self.bic:
+            given["--bic"] = BIC()
+        if self.ebic:
+            given["--ebic"] = EBIC()
+        if self.bdeu:
+            given["--bdeu"] = BDeu()
+        if len(given) > 1:
+            raise typer.BadParameter(f"give {' or '.join(given)}, not both: each is a criterion of its own.")
+        return next(iter(given.values()), None)

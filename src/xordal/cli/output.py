@@ -3,16 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.types import Learned
 
 Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="File to write; - or none: standard output."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkOptions:
+    """Where a learned network goes, and how much of it is printed."""
+
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Also write the network to this model file, for xordal query etc.",
+        ),
+    ] = None
+    as_json: AsJson = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print the links only, one a line, and no progress.")
+    ] = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether what is printed is for people."""
+        return not self.as_json and not self.quiet
+
+    def check(self, *inputs: str) -> None:
+        """Refuse a name no model file can have, before any work is done."""
+        check_model_name(self.to, *inputs)
+
+    def show(self, learned: Learned, more: dict[str, object]) -> None:
+        """Print what was learned; ``more`` goes into the JSON object beside it."""
+        import json
+
+        from xordal.cli import screen
+        from xordal.formats.json import to_json
+        from xordal.formats.text import link_text
+
+        if self.as_json:
+            typer.echo(json.dumps(to_json(learned) | more, indent=2))
+        elif self.quiet:
+            for link in learned.links:
+                typer.echo(link_text(learned.names(link)))
+        else:
+            screen.print_network(screen.output(), learned)
+
+    def save(self, network: DecomposableMarkovNetwork) -> None:
+        """Write the network to the model file, if there is to be one."""
+        if self.to is not None:
+            network.save(self.to)
+            if not self.quiet:
+                tell("the network", self.to)
 
 
 def write(file: str | None, pieces: Iterable[str]) -> None:

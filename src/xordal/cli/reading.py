@@ -1,4 +1,4 @@
-"""The options every command that reads a table shares, and how the command line judges odd columns.
+"""The options of every command that reads a table, each written down once, and how odd columns are judged.
 
 Where the library warns, the command line acts: a column that looks continuous is refused, one that looks like
 an identifier is left out unless it is asked for by name.
@@ -7,10 +7,12 @@ an identifier is left out unless it is asked for by name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from xordal.types import BinBy, Missing
 
 if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
@@ -21,21 +23,6 @@ if TYPE_CHECKING:
 PANEL = "Reading the table"
 
 
-class MissingChoice(StrEnum):
-    """The policies for missing values, as the command line offers them."""
-
-    error = "error"
-    drop = "drop"
-    level = "level"
-
-
-class BinByChoice(StrEnum):
-    """The ways to bin, as the command line offers them."""
-
-    quantile = "quantile"
-    width = "width"
-
-
 Data = Annotated[
     str,
     typer.Argument(
@@ -44,74 +31,117 @@ Data = Annotated[
         show_default=False,
     ),
 ]
-Weights = Annotated[
-    str | None,
-    typer.Option(help="Column of counts: each row counts that often.", metavar="COL", rich_help_panel=PANEL),
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(help="Take these columns only.", metavar="A,B", rich_help_panel=PANEL),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(help="Leave these columns out.", metavar="A,B", rich_help_panel=PANEL),
-]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Take these columns as they are, though they look continuous or like identifiers.",
-        metavar="A,B",
-        rich_help_panel=PANEL,
-    ),
-]
-BinCount = Annotated[
-    int | None,
-    typer.Option(
-        "--bins", min=2, help="Cut columns that look continuous into this many levels.", rich_help_panel=PANEL
-    ),
-]
-BinBy = Annotated[
-    BinByChoice,
-    typer.Option(help="Bins with equally many rows, or equally wide.", rich_help_panel=PANEL),
-]
-MergeRare = Annotated[
-    int,
-    typer.Option(min=0, help="Merge levels of fewer rows than this into one.", rich_help_panel=PANEL),
-]
-Missing = Annotated[
-    MissingChoice,
-    typer.Option(
-        help="Missing values: refuse them, drop their rows, or make them a level.", rich_help_panel=PANEL
-    ),
-]
-MissingTokens = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="What stands for a missing value, beside an empty cell.",
-        show_default="NA, NaN, NULL, ? and the like",
-        metavar="A,B",
-        rich_help_panel=PANEL,
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="What separates values; 'tab' for a tab.", show_default="detected", rich_help_panel=PANEL
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line names the columns.",
-        show_default="detected",
-        rich_help_panel=PANEL,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(help="Encoding of a text file.", show_default="UTF-8, or by its mark", rich_help_panel=PANEL),
-]
+
+
+@dataclass(frozen=True, slots=True)
+class TextOptions:
+    """How to read a text file."""
+
+    missing_tokens: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What stands for a missing value, beside an empty cell.",
+            show_default="NA, NaN, NULL, ? and the like",
+            metavar="A,B",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="What separates values; 'tab' for a tab.", show_default="detected", rich_help_panel=PANEL
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the columns.",
+            show_default="detected",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="Encoding of a text file.", show_default="UTF-8, or by its mark", rich_help_panel=PANEL
+        ),
+    ] = None
+
+    def text_format(self) -> TextFormat:
+        """Return how a text file is to be read."""
+        from xordal.data.dialect import MISSING_TOKENS, TextFormat
+
+        tokens = names_in(self.missing_tokens)
+        return TextFormat(
+            delimiter_of(self.delimiter),
+            self.header,
+            self.encoding,
+            MISSING_TOKENS if tokens is None else tuple(tokens),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """How to make a table of categorical columns from a file: the options of every command that learns."""
+
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of counts: each row counts that often.", metavar="COL", rich_help_panel=PANEL
+        ),
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(help="Take these columns only.", metavar="A,B", rich_help_panel=PANEL),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave these columns out.", metavar="A,B", rich_help_panel=PANEL),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Take these columns as they are, though they look continuous or like identifiers.",
+            metavar="A,B",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    bins: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="Cut columns that look continuous into this many levels.", rich_help_panel=PANEL
+        ),
+    ] = None
+    bin_by: Annotated[
+        BinBy, typer.Option(help="Bins with equally many rows, or equally wide.", rich_help_panel=PANEL)
+    ] = "quantile"
+    merge_rare: Annotated[
+        int, typer.Option(min=0, help="Merge levels of fewer rows than this into one.", rich_help_panel=PANEL)
+    ] = 0
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            help="Missing values: refuse them, drop their rows, or make them a level.", rich_help_panel=PANEL
+        ),
+    ] = "error"
+    text: TextOptions = TextOptions()
+
+    def reading(self) -> Reading:
+        """Return how to read a table, from what the options say."""
+        from xordal.data.discretise import Bins
+        from xordal.data.read import Reading
+
+        return Reading(
+            columns=names_in(self.columns),
+            exclude=names_in(self.exclude) or (),
+            weights=self.weights,
+            missing=self.missing,
+            bins=None if self.bins is None else Bins(self.bins, self.bin_by),
+            merge_rare=self.merge_rare,
+            categorical=names_in(self.categorical) or (),
+            text=self.text.text_format(),
+        )
 
 
 def names_in(texts: Iterable[str] | None) -> list[str] | None:
@@ -134,62 +164,24 @@ def names_in(texts: Iterable[str] | None) -> list[str] | None:
         raise typer.BadParameter(f"column names are separated by commas, on one line ({error}).") from None
 
 
-def reading_of(
-    *,
-    columns: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-    weights: str | None,
-    missing: MissingChoice,
-    bins: tuple[int | None, BinByChoice],
-    merge_rare: int,
-    categorical: Sequence[str] | None,
-    text: tuple[str | None, bool | None, str | None, Sequence[str] | None],
-) -> Reading:
-    """Return how to read a table, from what the options say.
-
-    ``bins`` are the number of bins and how to cut; ``text`` is delimiter, header, encoding, and what stands for
-    a missing value.
-    """
-    from xordal.data.dialect import MISSING_TOKENS, TextFormat
-    from xordal.data.discretise import Bins
-    from xordal.data.read import Reading
-
-    n_bins, bin_by = bins
-    delimiter, header, encoding, tokens = *text[:3], names_in(text[3])
-    return Reading(
-        columns=names_in(columns),
-        exclude=names_in(exclude) or (),
-        weights=weights,
-        missing=missing.value,
-        bins=None if n_bins is None else Bins(n_bins, bin_by.value),
-        merge_rare=merge_rare,
-        categorical=names_in(categorical) or (),
-        text=TextFormat(
-            delimiter_of(delimiter), header, encoding, MISSING_TOKENS if tokens is None else tuple(tokens)
-        ),
-    )
-
-
 def label_of(source: str) -> str:
     """Return what a source is called on the screen: the name of the file."""
     return "standard input" if source == "-" else source.rpartition("/")[2]
 
 
+def tell_size(source: str, table: CategoricalTable) -> None:
+    """Say what was read, before anything is learned from it."""
+    from xordal.cli import screen
+    from xordal.errors import counted
+    from xordal.formats.text import shown
+
+    size = f"{counted(table.n_rows, 'row')}, {counted(table.n_variables, 'column')}"
+    screen.notes().print(f"{shown(label_of(source))}: {size}\n")
+
+
 def delimiter_of(text: str | None) -> str | None:
     """Return a delimiter as it was meant: a tab and a space are hard to type."""
     return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
-
-
-def text_format(
-    delimiter: str | None, header: bool | None, encoding: str | None, missing_tokens: Iterable[str] | None
-) -> TextFormat:
-    """Return how a text file is to be read."""
-    from xordal.data.dialect import MISSING_TOKENS, TextFormat
-
-    tokens = names_in(missing_tokens)
-    return TextFormat(
-        delimiter_of(delimiter), header, encoding, MISSING_TOKENS if tokens is None else tuple(tokens)
-    )
 
 
 def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> CategoricalTable:

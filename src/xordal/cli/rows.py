@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xordal.cli import asking, output, reading
+from xordal.types import Absent, Unseen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,23 +20,8 @@ if TYPE_CHECKING:
     from xordal.model.rows import RowCodes
 
 
-class UnseenChoice(StrEnum):
-    """What becomes of a level the network never saw."""
-
-    error = "error"
-    missing = "missing"
-    impossible = "impossible"
-
-
-class AbsentChoice(StrEnum):
-    """What becomes of a column that is not there."""
-
-    error = "error"
-    missing = "missing"
-
-
 UnseenOption = Annotated[
-    UnseenChoice,
+    Unseen,
     typer.Option(
         "--unseen",
         help="A level the network never saw: refuse it, take the cell as missing, or (score only) give the row "
@@ -45,7 +30,7 @@ UnseenOption = Annotated[
     ),
 ]
 AbsentOption = Annotated[
-    AbsentChoice,
+    Absent,
     typer.Option(
         "--absent",
         help="A column that is not there: refuse, or take it as missing.",
@@ -70,13 +55,10 @@ def predict(  # noqa: PLR0913 - one parameter per option
         typer.Option(metavar="A,B", help="Copy these columns of the table beside the predictions."),
     ] = None,
     to: output.Output = None,
-    unseen: UnseenOption = UnseenChoice.error,
-    absent: AbsentOption = AbsentChoice.error,
+    unseen: UnseenOption = "error",
+    absent: AbsentOption = "error",
     smoothing: asking.Smoothing = None,
-    missing_tokens: reading.MissingTokens = None,
-    delimiter: reading.Delimiter = None,
-    header: reading.Header = None,
-    encoding: reading.Encoding = None,
+    text: reading.TextOptions,
     as_json: output.AsJson = False,
 ) -> None:
     """Predict a column of a table from the others, or fill in what is missing.
@@ -97,13 +79,12 @@ def predict(  # noqa: PLR0913 - one parameter per option
         raise typer.BadParameter(
             "--json has all probabilities and no other columns; leave out --proba and --keep."
         )
-    if unseen is UnseenChoice.impossible:
+    if unseen == "impossible":
         raise typer.BadParameter("nothing follows from a level that is impossible; --unseen error or missing.")
     output.check_name(to, net, data)
     asking.check_sources(net, data)
     network = asking.network_of(net, smoothing)
-    form = reading.text_format(delimiter, header, encoding, missing_tokens)
-    rows = _rows(network, data, form, unseen, absent, ignore=target)
+    rows = _rows(network, data, text.text_format(), unseen, absent, ignore=target)
     if target is None:
         codes = completed(network, rows)
         _write_table(to, *imputed_rows(network, rows, codes))
@@ -126,13 +107,10 @@ def score(  # noqa: PLR0913 - one parameter per option
     to: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the scores of all rows as CSV.")
     ] = None,
-    unseen: UnseenOption = UnseenChoice.error,
-    absent: AbsentOption = AbsentChoice.error,
+    unseen: UnseenOption = "error",
+    absent: AbsentOption = "error",
     smoothing: asking.Smoothing = None,
-    missing_tokens: reading.MissingTokens = None,
-    delimiter: reading.Delimiter = None,
-    header: reading.Header = None,
-    encoding: reading.Encoding = None,
+    text: reading.TextOptions,
     as_json: output.AsJson = False,
 ) -> None:
     """Say how probable the rows of a table are, which are odd, and which clique is to blame.
@@ -150,8 +128,7 @@ def score(  # noqa: PLR0913 - one parameter per option
     if as_json and to is not None and _is_output(to):
         raise typer.BadParameter("--json and -o - both print to standard output; name a file for the CSV.")
     network = asking.network_of(net, smoothing)
-    form = reading.text_format(delimiter, header, encoding, missing_tokens)
-    rows = _rows(network, data, form, unseen, absent)
+    rows = _rows(network, data, text.text_format(), unseen, absent)
     scores = scores_of(network, rows)
     if to is not None:
         _write_table(to, *score_rows(scores))
@@ -192,8 +169,8 @@ def _rows(
     network: DecomposableMarkovNetwork,
     data: str,
     form: TextFormat,
-    unseen: UnseenChoice,
-    absent: AbsentChoice,
+    unseen: Unseen,
+    absent: Absent,
     ignore: str | None = None,
 ) -> RowCodes:
     """Read a table for a network; notes about how it was read go to standard error."""
@@ -212,8 +189,8 @@ def _rows(
         found = encoded(
             network,
             data,
-            unseen=unseen.value,
-            absent=absent.value,
+            unseen=unseen,
+            absent=absent,
             ignore=[] if ignore is None else [ignore],
             by_text=True,
             text=form,

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import signal
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xordal.cli import reading, stopping
+from xordal.types import RankBy
 
 if TYPE_CHECKING:
     from xordal.scanning import Scanned
 
 
-class RankChoice(StrEnum):
-    """What sets are ranked by, as the command line offers it."""
-
-    interaction = "interaction"
-    total = "total"
-
-
-def scan(  # noqa: PLR0913 - one parameter per option
+def scan(  # noqa: PLR0913 - one parameter per option or group of options
     data: reading.Data,
     *,
     order: Annotated[
@@ -33,22 +25,11 @@ def scan(  # noqa: PLR0913 - one parameter per option
         typer.Option(help="Only sets with this column, a phenotype or an outcome.", metavar="COL"),
     ] = None,
     by: Annotated[
-        RankChoice,
+        RankBy,
         typer.Option(help="interaction: what no smaller set of the columns shows; total: all they share."),
-    ] = RankChoice.interaction,
-    threads: stopping.Threads = None,
-    weights: reading.Weights = None,
-    columns: reading.Columns = None,
-    exclude: reading.Exclude = None,
-    categorical: reading.Categorical = None,
-    bins: reading.BinCount = None,
-    bin_by: reading.BinBy = reading.BinByChoice.quantile,
-    merge_rare: reading.MergeRare = 0,
-    missing: reading.Missing = reading.MissingChoice.error,
-    missing_tokens: reading.MissingTokens = None,
-    delimiter: reading.Delimiter = None,
-    header: reading.Header = None,
-    encoding: reading.Encoding = None,
+    ] = "interaction",
+    counting: stopping.CountingOptions,
+    how: reading.TableOptions,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the sets only, one a line, and no progress.")
@@ -65,17 +46,8 @@ def scan(  # noqa: PLR0913 - one parameter per option
     from xordal.scanning import ScanInterrupted
     from xordal.scanning import scan as scan_sets
 
-    how = reading.reading_of(
-        columns=columns,
-        exclude=exclude,
-        weights=weights,
-        missing=missing,
-        bins=(bins, bin_by),
-        merge_rare=merge_rare,
-        categorical=categorical,
-        text=(delimiter, header, encoding, missing_tokens),
-    )
-    table = reading.read_for_learning(data, how, is_quiet=quiet)
+    counting.check()
+    table = reading.read_for_learning(data, how.reading(), is_quiet=quiet)
     interrupted = False
     with screen.scanning(quiet) as tell, stopping.terminable() as signals:
         try:
@@ -84,8 +56,9 @@ def scan(  # noqa: PLR0913 - one parameter per option
                 order,
                 top,
                 target=target,
-                by=by.value,
-                threads=threads,
+                by=by,
+                threads=counting.threads,
+                backend=counting.backend,
                 on_progress=tell,
                 notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
             )
@@ -95,7 +68,7 @@ def scan(  # noqa: PLR0913 - one parameter per option
     if interrupted:
         share = scanned.n_scanned / max(scanned.n_sets, 1)
         screen.notes().print(f"Interrupted after {share:.0%} of the sets: these are the best of them.")
-        raise typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
+        raise stopping.exit_of(signals)
 
 
 def _print_sets(scanned: Scanned, as_json: bool, quiet: bool) -> None:

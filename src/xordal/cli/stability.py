@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,23 +11,27 @@ if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
     from xordal.types import Stability
 
-Resamples = Annotated[
-    int,
-    typer.Option(
-        "--bootstrap",
-        min=0,
-        help="Learn from this many resamples of the rows as well; tell how often links and groups come back.",
-        metavar="B",
-    ),
-]
-Workers = Annotated[int, typer.Option("--workers", min=1, help="Processes for --bootstrap and --tune.")]
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of the random numbers of --bootstrap and --tune.")
-]
+
+@dataclass(frozen=True, slots=True)
+class BootstrapOptions:
+    """How often to learn again, from resamples of the rows."""
+
+    resamples: Annotated[
+        int,
+        typer.Option(
+            "--bootstrap",
+            min=0,
+            help="Learn from this many resamples of the rows as well; tell how often links and groups come "
+            "back.",
+            metavar="B",
+        ),
+    ] = 0
+    workers: Annotated[int, typer.Option(min=1, help="Processes for --bootstrap.")] = 1
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of --bootstrap.")] = 0
 
 
 def of(
-    table: CategoricalTable, n_samples: int, seed: int, workers: int, quiet: bool, settings: dict[str, Any]
+    table: CategoricalTable, how: BootstrapOptions, quiet: bool, settings: dict[str, Any]
 ) -> Stability | None:
     """Return how stable the result is, or None after Ctrl-C."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -38,13 +43,13 @@ def of(
     columns = (TextColumn("resamples"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     silent = quiet or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=silent) as bar:
-        task = bar.add_task("resamples", total=n_samples)
+        task = bar.add_task("resamples", total=how.resamples)
         try:
             return bootstrap(
                 table,
-                n_samples,
-                seed=seed,
-                workers=workers,
+                how.resamples,
+                seed=how.seed,
+                workers=how.workers,
                 on_sample=lambda n_done: bar.update(task, completed=n_done),
                 **settings,
             )

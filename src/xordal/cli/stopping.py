@@ -1,48 +1,101 @@
-"""Options of commands that may take long: when to stop, and how to go on."""
+"""Options of commands that may take long: who counts, when to stop, and how to go on."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from xordal.counting.select import BACKENDS, backend_of
+
 if TYPE_CHECKING:
+    from xordal.search.checkpoint import Checkpoint
+    from xordal.search.limits import Limits
     from xordal.types import StoppedBy
 
-TimeLimit = Annotated[
-    str | None,
-    typer.Option(help="Stop after this time and keep what was learned: 90, 90s, 5m or 1h.", metavar="TIME"),
-]
-MemoryLimit = Annotated[
-    str | None,
-    typer.Option(
-        help="Stop when the process takes more memory than this and keep what was learned: 500M or 8G.",
-        metavar="SIZE",
-    ),
-]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads that count.", show_default="all cores")]
-CheckpointFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--checkpoint",
-        help="Write each step down in this file as it is learned, so that a run that is killed can go on.",
-        metavar="FILE",
-    ),
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on from the checkpoint; where there is none yet, begin.")
-]
+
+@dataclass(frozen=True, slots=True)
+class CountingOptions:
+    """Who counts, and on how many cores."""
+
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads to count with.", show_default="all cores")
+    ] = None
+    backend: Annotated[
+        str,
+        typer.Option(
+            metavar=f"<{'|'.join(BACKENDS)}>",
+            help="Who counts; the result is the same. auto: NumPy for small problems, else compiled kernels.",
+        ),
+    ] = "auto"
+
+    def check(self) -> None:
+        """Refuse a backend that there is not, before anything is read."""
+        backend_of(self.backend)
 
 
-def check_resume(resume: bool, checkpoint: Path | None) -> None:
-    """Refuse to go on from nothing."""
-    if resume and checkpoint is None:
-        raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
+@dataclass(frozen=True, slots=True)
+class LimitOptions:
+    """When to stop though there is more to find."""
+
+    time_limit: Annotated[
+        str | None,
+        typer.Option(help="Stop after this time and keep what was learned: 90, 90s, 5m or 1h.", metavar="TIME"),
+    ] = None
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            help="Stop when the process takes more memory than this and keep what was learned: 500M or 8G.",
+            metavar="SIZE",
+        ),
+    ] = None
+    counting: CountingOptions = CountingOptions()
+
+    def limits(self) -> Limits:
+        """Return the limits, checked."""
+        from xordal.search.limits import Limits
+
+        self.counting.check()
+        return Limits(
+            time_limit=seconds_in(self.time_limit),
+            memory_limit=bytes_in(self.memory_limit),
+            threads=self.counting.threads,
+        )
+
+    def of(self, by: StoppedBy | None) -> str | None:
+        """Return the limit that was reached, as it was written."""
+        return {"time limit": self.time_limit, "memory limit": self.memory_limit}.get(by or "")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointOptions:
+    """How a run that is killed can go on."""
+
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            help="Write each step down in this file as it is learned, so that a run that is killed can go on.",
+            metavar="FILE",
+        ),
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint; where there is none yet, begin.")
+    ] = False
+
+    def checkpoint(self) -> Checkpoint | None:
+        """Return the checkpoint; refuse to go on from nothing."""
+        from xordal.search.checkpoint import Checkpoint
+
+        if self.resume and self.file is None:
+            raise typer.BadParameter("--resume needs --checkpoint FILE: what to go on from.")
+        return None if self.file is None else Checkpoint(self.file, self.resume)
 
 
 def seconds_in(text: str | None) -> float | None:
@@ -92,6 +145,11 @@ def terminable() -> Iterator[list[int]]:
         yield came
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def exit_of(signals: list[int]) -> typer.Exit:
+    """Return how an interrupted command ends: with the code of its signal, of Ctrl-C where none came."""
+    return typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
 
 
 def why_stopped(

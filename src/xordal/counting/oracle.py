@@ -58,6 +58,7 @@ class CellCounts:
         return CellCounts(part[first], counts)
 
 
+@runtime_checkable
 class CellCounter(Protocol):
     """Counts the cells of variable sets."""
 
@@ -128,6 +129,7 @@ class Scanner(Protocol):
         ...
 
 
+@runtime_checkable
 class TableOracle(CellCounter, EntropyOracle, Scanner, Protocol):
     """All that a backend knows of a table."""
 

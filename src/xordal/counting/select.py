@@ -1,22 +1,29 @@
-"""Which backend counts: NumPy where a problem is small, compiled kernels where they pay for being loaded.
+"""Who counts: the backends by name, the choice between them, and backends of a user's own.
 
-Loading the kernels costs about half a second, compiling them the first time some ten to twenty; NumPy counts
-one set in some tens of microseconds per ten thousand rows. ``benchmarks/crossover.py`` measures where the two
-meet. Once a process has loaded the kernels they are used for much less.
+A backend is called with a table and a :class:`CountingJob` and returns what counts the table. ``BACKENDS`` is
+the one list of those that have a name; a new one is a module of ``counting/`` and a line there. A user's own
+backend is passed as it is, in place of a name.
+
+``"auto"`` takes NumPy where a problem is small and compiled kernels where they pay for being loaded: loading
+them costs about half a second, compiling them the first time some ten to twenty; NumPy counts one set in some
+tens of microseconds per ten thousand rows. ``benchmarks/crossover.py`` measures where the two meet. Once a
+process has loaded the kernels they are used for much less.
+
+Nothing heavy is imported before a backend is called, so that the command line can list the names.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from xordal.counting.oracle import TableOracle
-from xordal.counting.plain import CountingOracle
-from xordal.data.table import CategoricalTable
-from xordal.errors import SettingsError, nearest
+from xordal.errors import SettingsError
 
-BackendName = Literal["auto", "numpy", "numba"]
+if TYPE_CHECKING:
+    from xordal.counting.oracle import CellCounter, TableOracle
+    from xordal.data.table import CategoricalTable
 
 _PER_SET = 10e-6  # seconds NumPy takes for any set
 _PER_ROW = 3.5e-9  # seconds it takes per row of a set of three variables
@@ -24,10 +31,62 @@ _WORTH = 0.5  # seconds of NumPy from which the kernels are loaded
 _WORTH_LOADED = 0.03  # from which they are used once they are
 
 
+@dataclass(frozen=True, slots=True)
+class CountingJob:
+    """What a backend may want to know of the counting that is to come.
+
+    Attributes
+    ----------
+    threads
+        Number of threads to use; all cores this process may use where None.
+    n_sets
+        How many variable sets will be counted, about; all pairs and triples where None.
+    notice
+        To be called with one line of text before anything that takes long, such as compiling.
+    """
+
+    threads: int | None = None
+    n_sets: float | None = None
+    notice: Callable[[str], None] = lambda line: None
+
+
+class Backend(Protocol):
+    """Makes what counts a table: a function, or a class whose objects can be called."""
+
+    def __call__(self, table: CategoricalTable, job: CountingJob, /) -> CellCounter:
+        """Return what counts the table.
+
+        It may be a :class:`~xordal.counting.oracle.CellCounter`, which only counts; entropies and scans are
+        then made of its counts. Or it is a :class:`~xordal.counting.oracle.TableOracle`, which does all of it.
+        """
+        ...
+
+
+def _numpy(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    from xordal.counting.cpu_numpy import NumpyCounter
+
+    return NumpyCounter(table)
+
+
+def _numba(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    from xordal.counting.cpu_numba import NumbaOracle
+
+    return NumbaOracle(table, threads=job.threads, notice=job.notice)
+
+
+def _auto(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    worth = _WORTH_LOADED if "xordal.counting.cpu_numba" in sys.modules else _WORTH
+    return (_numba if seconds_of_numpy(table, job.n_sets) > worth else _numpy)(table, job)
+
+
+BACKENDS: dict[str, Backend] = {"auto": _auto, "numpy": _numpy, "numba": _numba}
+"""The backends that have a name."""
+
+
 def oracle_for(
     table: CategoricalTable,
     *,
-    backend: BackendName = "auto",
+    backend: str | Backend = "auto",
     threads: int | None = None,
     work: float | None = None,
     notice: Callable[[str], None] = lambda line: None,
@@ -39,7 +98,8 @@ def oracle_for(
     table
         The data.
     backend
-        ``"numpy"``, ``"numba"``, or ``"auto"`` for the one that is done first.
+        A name of ``BACKENDS``: ``"numpy"``, ``"numba"``, or ``"auto"`` for the one that is done first. Or a
+        :class:`Backend` of one's own.
     threads
         How many threads the kernels use; all cores this process may use where None.
     work
@@ -50,24 +110,41 @@ def oracle_for(
     Raises
     ------
     SettingsError
-        If the name of the backend is unknown.
+        If the backend is no name of one and cannot be called, or what it returns cannot count.
 
     Examples
     --------
+    >>> from xordal.data.table import CategoricalTable
     >>> table = CategoricalTable.from_rows("ab", [(0, 0), (1, 1)])
     >>> type(oracle_for(table)).__name__
     'CountingOracle'
     """
-    if backend not in get_args(BackendName):
-        raise SettingsError(f"Unknown backend {backend!r}; {nearest(backend, get_args(BackendName))}")
-    worth = _WORTH_LOADED if "xordal.counting.cpu_numba" in sys.modules else _WORTH
-    if backend == "numba" or (backend == "auto" and seconds_of_numpy(table, work) > worth):
-        from xordal.counting.cpu_numba import NumbaOracle
+    from xordal.counting.oracle import CellCounter, TableOracle
+    from xordal.counting.plain import CountingOracle
 
-        return NumbaOracle(table, threads=threads, notice=notice)
-    from xordal.counting.cpu_numpy import NumpyCounter
+    found = backend_of(backend)(table, CountingJob(threads, work, notice))
+    if isinstance(found, TableOracle):
+        return found
+    if not isinstance(found, CellCounter):
+        raise SettingsError(
+            "A backend must return an object that counts, one with a method counts(sets); "
+            f"{backend!r} returned a {type(found).__name__}."
+        )
+    return CountingOracle(found, table.n_levels)
 
-    return CountingOracle(NumpyCounter(table), table.n_levels)
+
+def backend_of(backend: str | Backend) -> Backend:
+    """Return the backend of a name; one that is none itself is refused."""
+    if isinstance(backend, str):
+        if backend not in BACKENDS:
+            raise SettingsError(f"Unknown backend {backend!r}; the backends are {', '.join(BACKENDS)}.")
+        return BACKENDS[backend]
+    if not callable(backend):
+        raise SettingsError(
+            f"backend must be one of {', '.join(BACKENDS)}, or something to be called with a table that "
+            f"returns what counts it; not {backend!r}."
+        )
+    return backend
 
 
 def seconds_of_numpy(table: CategoricalTable, work: float | None = None) -> float:

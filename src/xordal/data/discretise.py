@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from xordal.data.column import Column
 from xordal.data.levels import as_numbers, unused
 from xordal.errors import DataError, SettingsError, nearest
+from xordal.types import BinBy
 
-BinBy = Literal["quantile", "width"]
 OTHER_LEVEL = "(other)"
 
 _NUMBER = r"[+-]?[0-9.]+(?:e[+-]?[0-9]+)?"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from xordal.data.column import Column, Where
 from xordal.data.levels import unused
 from xordal.errors import DataError, SettingsError, nearest
-
-Missing = Literal["error", "drop", "level"]
+from xordal.types import Missing
 
 MISSING_LEVEL = "(missing)"
 """The level that missing values become under the policy ``"level"``; it comes last."""

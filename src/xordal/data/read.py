@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from xordal.data.column import Column, Where, in_memory
 from xordal.data.dialect import TextFormat
 from xordal.data.discretise import Bins, binned, merged
-from xordal.data.missing import Missing, as_level, check_policy, rows_kept
+from xordal.data.missing import as_level, check_policy, rows_kept
 from xordal.data.select import check_names, named, select
 from xordal.data.suspects import Suspect, suspect, suspects
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_array, weights_of
 from xordal.errors import DataError, DataWarning, SettingsError, counted
+from xordal.types import Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""

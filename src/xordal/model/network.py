@@ -28,13 +28,12 @@ from xordal.model.backoff import BackoffNetwork, BackoffTable
 from xordal.model.inference import Inference
 from xordal.model.parameters import Conditional, ProbabilityTable, Quotient, Table, probability_table
 from xordal.model.smoothing import Backoff, Smoothing, checked
-from xordal.types import Learned, VarSet, members
+from xordal.types import Absent, Learned, Unseen, VarSet, members
 
 if TYPE_CHECKING:
     from xordal.model.compare import Comparison
     from xordal.model.explain import AnswerStory, LinkStory
     from xordal.model.predict import RowScores
-    from xordal.model.rows import Absent, Unseen
 
 Given = Mapping[str, Hashable]
 """Evidence: the level of each observed variable."""

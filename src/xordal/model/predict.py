@@ -15,8 +15,8 @@ from xordal.model.evidence import number_of
 from xordal.model.observed import Evidence
 from xordal.model.parameters import Table
 from xordal.model.query import best_states, check_possible, normalised
-from xordal.model.rows import UNSEEN, Absent, RowCodes, Unseen, encoded
-from xordal.types import VarSet, members, varset
+from xordal.model.rows import UNSEEN, RowCodes, encoded
+from xordal.types import Absent, Unseen, VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork

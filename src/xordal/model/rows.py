@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,7 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.model.evidence import text_matcher
 from xordal.model.observed import Evidence
-
-Unseen = Literal["error", "impossible", "missing"]
-Absent = Literal["error", "missing"]
+from xordal.types import Absent, Unseen
 
 MISSING, UNSEEN = -1, -2
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from math import comb
 from numbers import Integral
-from typing import Literal, get_args
+from typing import get_args
 
 from xordal.errors import SettingsError, nearest
 from xordal.search.constraints import Constraints
@@ -17,9 +17,7 @@ from xordal.search.limits import Limits
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement
 from xordal.statistics.significance import Significance
-from xordal.types import ScheduleName
-
-EngineName = Literal["fast", "reference"]
+from xordal.types import EngineName, ScheduleName
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb, exp, inf, log, prod
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +25,7 @@ from xordal.statistics.interaction import (
     moments_of_interaction,
     moments_of_sharing,
 )
-from xordal.types import EMPTY, VarSet, members, varset
-
-RankBy = Literal["interaction", "total"]
+from xordal.types import EMPTY, RankBy, VarSet, members, varset
 
 _BATCH, _LARGEST_BATCH = 256, 4096  # sets made exact at a time, at first and when many must be
 _MOST_CELLS = 1_000_000  # of a table that is fitted

@@ -71,8 +71,8 @@ class Significance:
         return SignificanceJudge(self.alpha, sample.n_rows, _weights(sample), _law(sample, self.seed))
 
     def to_json(self) -> dict[str, object]:
-        """Return the name and the level."""
-        return {"name": "Significance", "alpha": self.alpha}
+        """Return the name, the level and the seed: all that what it accepts depends on."""
+        return {"name": "Significance", "alpha": self.alpha, "seed": int(self.seed)}
 
 
 def _weights(sample: Sample) -> Weights:

@@ -115,8 +115,8 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     on_progress
         Called with a :class:`~xordal.tuning.paths.TuningProgress` after each search.
     settings
-        Passed on to :func:`xordal.learn`: ``constraints`` and the like. ``local_search`` is off unless it is
-        asked for here: it takes several times as long and hardly changes what is predicted.
+        Passed on to :func:`xordal.learn`: ``constraints``, ``backend`` and the like. ``local_search`` is off
+        unless it is asked for here: it takes several times as long and hardly changes what is predicted.
 
     Raises
     ------

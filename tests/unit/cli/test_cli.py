@@ -1,4 +1,4 @@
-"""The command line, as a user runs it: one process per command."""
+"""The command line, as a user runs it; in processes where signals, terminals or pipes matter."""
 
 from __future__ import annotations
 
@@ -13,27 +13,17 @@ from pathlib import Path
 import pytest
 
 import xordal
+from tests.commands import run, unwrapped
 from xordal.pi.zoo import FAMILIES
 
 XORDAL = [sys.executable, "-m", "xordal"]
-
-
-def run(*arguments: str, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([*XORDAL, *arguments], capture_output=True, text=True, cwd=cwd, check=False)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
-
-
-def unwrapped(text: str) -> str:
-    """Undo the wrapping of long lines."""
-    return " ".join(text.split())
 
 
 def test_version(tmp_path: Path) -> None:
     assert run("--version", cwd=tmp_path).stdout == f"xordal {xordal.__version__}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["as_run", "printed"])
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_generate_then_learn_the_music_box(tmp_path: Path, schedule: str, engine: str) -> None:
@@ -147,6 +137,7 @@ def test_demo_tells_the_whole_story(tmp_path: Path) -> None:
     assert "500 rows drawn at random, seed 3" in run("demo", "-n", "500", "--seed", "3", cwd=tmp_path).stdout
 
 
+@pytest.mark.slow
 def test_reproduce_prints_writes_and_counts(tmp_path: Path) -> None:
     done = run("reproduce", "-o", "a/b", cwd=tmp_path)
     for told in ("Table 3: Summary of learning", "0.03897774", "[equal up to sampling]", "In all: 52 equal"):
@@ -156,6 +147,7 @@ def test_reproduce_prints_writes_and_counts(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "b" / "index.html").read_text().endswith("</html>\n")
 
 
+@pytest.mark.slow
 def test_reproduce_as_json(tmp_path: Path) -> None:
     told = json.loads(run("reproduce", "--json", cwd=tmp_path).stdout)
     assert told["counts"] == {"equal": 52, "equal up to sampling": 2, "different": 6}
@@ -254,13 +246,15 @@ def test_weak_steps_are_warned_about(tmp_path: Path) -> None:
     assert "chance" not in run("learn", "m.csv", *paper, cwd=tmp_path).stderr
 
 
+@pytest.mark.slow
 def test_each_criterion_has_an_option(tmp_path: Path) -> None:
     run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
     for options, name in (
-        ((), {"name": "Significance", "alpha": 0.05}),
-        (("--alpha", "0.01"), {"name": "Significance", "alpha": 0.01}),
+        ((), {"name": "Significance", "alpha": 0.05, "seed": 0}),
+        (("--alpha", "0.01"), {"name": "Significance", "alpha": 0.01, "seed": 0}),
         (("--bic",), {"name": "BIC", "penalty": 1.0}),
         (("--ebic",), {"name": "EBIC", "gamma": 0.5}),
+        (("--bdeu",), {"name": "BDeu", "ess": 1.0}),
         (("--engine", "reference", "-k", "1"), {"name": "EntropyDecrement", "delta_h": 0.004}),
     ):
         learned = json.loads(run("learn", "m.csv", *options, "--json", cwd=tmp_path).stdout)
@@ -297,6 +291,7 @@ def test_shell_completion_is_there(tmp_path: Path, shell: str) -> None:
     assert "xordal" in done.stdout
 
 
+@pytest.mark.slow
 def test_interruption_prints_the_network_so_far(tmp_path: Path) -> None:
     """Ctrl-C in a long search: the trace so far, a word on it, exit code 130."""
     rows = [[(row >> bit) & 1 for bit in range(11)] for row in range(2**11)]

@@ -1,4 +1,4 @@
-"""Tables that look odd and are not, and files and options that are: each run as a process of its own."""
+"""Tables that look odd and are not, and files and options that are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tests.commands import run
 from xordal import DataError, read_table
 
 
@@ -20,10 +21,8 @@ def test_weighted_rows_are_judged_as_repeated_rows(tmp_path: Path) -> None:
         repeated = "".join(f"{value},{party}\n" * 20 for value, party in rows)
         (tmp_path / "w.csv").write_text(f"{name},party,n\n{weighted}")
         (tmp_path / "r.csv").write_text(f"{name},party\n{repeated}")
-        command = [sys.executable, "-m", "xordal", "learn"]
         outputs = [
-            subprocess.run([*command, *more], capture_output=True, text=True, cwd=tmp_path, check=True).stdout
-            for more in (["w.csv", "--weights", "n", "-q"], ["r.csv", "-q"])
+            run("learn", *more, "-q", cwd=tmp_path).stdout for more in (["w.csv", "--weights", "n"], ["r.csv"])
         ]
         assert outputs[0] == outputs[1] == f"{name} - party\n"
 
@@ -45,11 +44,8 @@ def test_odd_files_and_options_give_one_message(
 ) -> None:
     (tmp_path / "t.csv").write_text(content)
     source = [] if options == [""] else ["t.csv"]
-    command = [sys.executable, "-m", "xordal", "learn", *source, *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.returncode == (0 if not told else 2 if "--columns" in options else 1)
+    code = 0 if not told else 2 if "--columns" in options else 1
+    assert told in run("learn", *source, *options, cwd=tmp_path, code=code).stderr
 
 
 def test_a_closed_standard_input_is_told(tmp_path: Path) -> None:

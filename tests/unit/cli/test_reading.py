@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +14,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from xordal.cli.app import main
+from tests.commands import call
+from tests.examples import some
 
 REAL = {
     "loglinear/reinis__gRbase.csv": (1841, 6, ["--weights", "Freq"]),
@@ -39,15 +36,9 @@ class Done:
     err: str
 
 
-def run(*arguments: str) -> Done:
-    """Run the command line in this process; whatever is no exit is a traceback and fails the test."""
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-        try:
-            main(arguments)
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-    return Done(code, out.getvalue(), err.getvalue())
+def run(*arguments: str, stdin: bytes = b"") -> Done:
+    done = call(arguments, cwd=Path.cwd(), stdin=stdin)
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def learned(*arguments: str) -> dict[str, object]:
@@ -58,6 +49,7 @@ def learned(*arguments: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_files_need_no_option_but_weights(real_data: Path, name: str) -> None:
     n_rows, n_columns, options = REAL[name]
@@ -92,9 +84,8 @@ def test_a_messy_file(tmp_path: Path) -> None:
 
 
 def test_standard_input(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "xordal", "learn", "-", "--delta-h", "0", "--json"]
-    done = subprocess.run(command, input=gzip.compress(b"a|b\nx|1\ny|2\n"), capture_output=True, check=True)
-    assert json.loads(done.stdout)["links"] == [["a", "b"]]
+    done = run("learn", "-", "--delta-h", "0", "--json", stdin=gzip.compress(b"a|b\nx|1\ny|2\n"))
+    assert json.loads(done.out)["links"] == [["a", "b"]]
     assert run("learn", str(tmp_path / "-")).code == 1
 
 
@@ -259,7 +250,7 @@ def refused_or_learned(folder: Path, content: bytes, options: list[str]) -> None
         assert done.err.count("Error") == 1
 
 
-@settings(max_examples=150)
+@settings(max_examples=some(150))
 @example(b"\x1f\x8b\x08")
 @example(b"PAR1PAR1")
 @example(b"\xff\xfea")
@@ -283,7 +274,7 @@ OPTIONS: list[list[str]] = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=some(200))
 @given(
     st.lists(st.lists(cell, min_size=1, max_size=4), min_size=1, max_size=8),
     st.sampled_from([",", ";", "\t", "|"]),

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.test_cli import XORDAL, run
+from tests.commands import run
+from tests.unit.cli.test_cli import XORDAL
 
 GIVEN = ["--given", "dog=barks", "--given", "music_box=plays"]
 

@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Event, current_thread, main_thread
 from typing import Any
@@ -14,11 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from xordal import Limits, MultiLinkSearch, learn, scan
+from xordal.counting.cpu_numba import NumbaOracle
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.counting.oracle import CellCounts
 from xordal.counting.plain import CountingOracle
-from xordal.counting.select import BackendName, oracle_for, seconds_of_numpy
+from xordal.counting.select import BACKENDS, CountingJob, oracle_for, seconds_of_numpy
 from xordal.counting.threads import in_threads, interruptible, n_threads
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
+from xordal.pi.zoo import music_box
+from xordal.types import VarSet, members
 
 
 def random_table(n_columns: int, n_rows: int) -> CategoricalTable:
@@ -27,8 +34,6 @@ def random_table(n_columns: int, n_rows: int) -> CategoricalTable:
 
 
 def test_kernels_that_are_loaded_are_used_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    from xordal.counting.cpu_numba import NumbaOracle
-
     table, work = random_table(8, 2000), 0.1 / seconds_of_numpy(random_table(8, 2000), 1)
     assert isinstance(oracle_for(table, work=work), NumbaOracle)
     monkeypatch.delitem(sys.modules, "xordal.counting.cpu_numba")
@@ -41,9 +46,7 @@ def test_small_problems_are_counted_by_numpy() -> None:
 
 
 @pytest.mark.parametrize("backend", ["numba", "auto"])
-def test_large_ones_by_kernels(backend: BackendName) -> None:
-    from xordal.counting.cpu_numba import NumbaOracle
-
+def test_large_ones_by_kernels(backend: str) -> None:
     assert isinstance(oracle_for(random_table(8, 2000), work=10**6, backend=backend), NumbaOracle)
 
 
@@ -53,9 +56,74 @@ def test_more_sets_and_more_rows_are_more_work() -> None:
     assert seconds_of_numpy(small, 100) == pytest.approx(10 * seconds_of_numpy(small, 10))
 
 
+class ByHand:
+    """A backend of one's own: it counts the rows one by one, and keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.jobs: list[CountingJob] = []
+
+    def __call__(self, table: CategoricalTable, job: CountingJob) -> ByHand:
+        self.jobs.append(job)
+        self._rows = table.codes.T.tolist()
+        return self
+
+    def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
+        return [self._counted(members(variables)) for variables in sets]
+
+    def _counted(self, variables: tuple[int, ...]) -> CellCounts:
+        counted = sorted(Counter(tuple(row[v] for v in variables) for row in self._rows).items())
+        cells = np.array([cell for cell, _ in counted], dtype=np.int64).reshape(len(counted), len(variables))
+        return CellCounts(cells, np.array([count for _, count in counted], dtype=np.int64))
+
+
+BOX = music_box().joint.sample_table(300, seed=3)
+
+
+def test_a_backend_of_ones_own_learns_and_scans_the_same() -> None:
+    """One that only counts is enough; it is told the threads and about how many sets will be counted."""
+    own = ByHand()
+    learned = learn(BOX, backend=own, limits=Limits(threads=2))
+    assert learned.trace == learn(BOX).trace and learned.submodels == learn(BOX).submodels
+    assert [(job.threads, (job.n_sets or 0) > 50) for job in own.jobs] == [(2, True)]
+    assert scan(BOX, backend=own).sets == scan(BOX).sets
+    fitted = MultiLinkSearch(backend=own).fit(BOX)
+    assert fitted.trace_ == learned.trace and len(own.jobs) == 3
+
+
+def test_a_backend_may_do_all_of_it_itself() -> None:
+    asked: list[int] = []
+
+    class Watched(NumbaOracle):
+        def scan(self, order: int, *args: Any, **named: Any) -> Iterator[Any]:
+            asked.append(order)
+            return super().scan(order, *args, **named)
+
+    assert learn(BOX, backend=lambda table, job: Watched(table)).trace == learn(BOX).trace
+    assert {2, 3} <= set(asked)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_every_named_backend_learns_the_same(name: str) -> None:
+    assert learn(BOX, backend=name).trace == learn(BOX, backend="numpy").trace
+    assert scan(BOX, 2, backend=name).sets == scan(BOX, 2, backend="numpy").sets
+
+
+def test_what_is_no_backend() -> None:
+    wrong: Any
+    for wrong in (7, None, NumpyCounter(BOX)):
+        with pytest.raises(SettingsError, match="must be one of auto, numpy, numba, or something to be called"):
+            learn(BOX, backend=wrong)
+    with pytest.raises(SettingsError, match=r"one with a method counts\(sets\); .* returned a str"):
+        wrong = lambda table, job: "counted"  # noqa: E731
+        learn(BOX, backend=wrong)
+    with pytest.raises(SettingsError, match="no rows to count"):
+        learn(music_box().joint, backend="numpy")
+    assert learn(music_box().joint, backend="auto").links
+
+
 def test_an_unknown_backend_is_named() -> None:
-    with pytest.raises(SettingsError, match=r"Unknown backend 'nunba'; .*numba"):
-        oracle_for(random_table(2, 2), backend="nunba")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match=f"Unknown backend 'nunba'; the backends are {', '.join(BACKENDS)}"):
+        oracle_for(random_table(2, 2), backend="nunba")
 
 
 def test_threads() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from xordal.counting import scanner
 from xordal.counting._jit import kernel
 from xordal.counting._turns import first_turn, next_turn
@@ -60,7 +61,7 @@ def test_blocks_are_the_same_for_any_number_of_threads(order: int, n_levels: lis
     assert all(blocks == found[0] for blocks in found[1:])
 
 
-@settings(max_examples=50)
+@settings(max_examples=some(50))
 @given(
     n_variables=st.integers(2, 40),
     order=st.integers(2, 4),

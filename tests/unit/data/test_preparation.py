@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import tables
 from xordal import Bins, CategoricalTable, DataError, DataWarning, SettingsError, learn, read_table
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -49,7 +50,7 @@ def repeated(table: CategoricalTable, weights: list[int]) -> CategoricalTable:
     return CategoricalTable.from_rows(table.names, rows)
 
 
-@settings(max_examples=150)
+@settings(max_examples=some(150))
 @given(tables(max_variables=5), st.data())
 def test_weighted_rows_are_repeated_rows(table: CategoricalTable, data: st.DataObject) -> None:
     weights = data.draw(

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import compute, parquet
 
+from tests.examples import some
 from tests.strategies import tables
 from xordal import CategoricalTable, DataError, Learned, MultiLinkSearch, TextFormat, learn, read_table
 from xordal.data.write import csv_text
@@ -115,7 +116,7 @@ def test_table_1_from_frames(kind: str) -> None:
     assert same_tables(read_table(FRAMES[kind](values)), expected)
 
 
-@settings(max_examples=25)
+@settings(max_examples=some(25))
 @given(tables(max_variables=5))
 def test_any_table_from_any_source(tmp_path_factory: pytest.TempPathFactory, table: CategoricalTable) -> None:
     values = as_text(table)
@@ -129,7 +130,7 @@ def test_any_table_from_any_source(tmp_path_factory: pytest.TempPathFactory, tab
 
 
 @pytest.mark.parametrize("kind", ["int", "bool", "float"])
-@settings(max_examples=20)
+@settings(max_examples=some(20))
 @given(table=tables(max_variables=4), pair=st.tuples(st.integers(-9, 9), st.integers(10, 20)))
 def test_numbers_and_truth_values_keep_their_type(
     kind: str, table: CategoricalTable, pair: tuple[int, int]
@@ -159,7 +160,7 @@ def test_numbers_and_truth_values_keep_their_type(
         assert learn(found).trace == learn(expected).trace
 
 
-@settings(max_examples=10)
+@settings(max_examples=some(10))
 @given(tables(max_variables=4))
 def test_the_estimator_sees_the_same_in_all_of_them(table: CategoricalTable) -> None:
     values = as_text(table)

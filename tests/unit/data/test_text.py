@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from xordal import DataError, DataWarning, TextFormat, read_table
 from xordal.data import text as reader
 from xordal.data.dialect import TextFormat as Format
@@ -103,7 +104,7 @@ def test_a_quotation_without_end_is_told() -> None:
 cell = st.text('ab ,;"\n\r\t0é', max_size=4)
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(st.lists(st.lists(cell, min_size=2, max_size=2), min_size=1, max_size=5), st.sampled_from("\n\r"))
 def test_both_parsers_read_what_is_well_formed(rows: list[list[str]], end: str) -> None:
     quoted = [",".join('"' + value.replace('"', '""') + '"' for value in row) for row in rows]
@@ -126,7 +127,7 @@ def told(body: str) -> list[list[str | None]] | str:
     return [[None if c.codes[row] < 0 else str(c.levels[c.codes[row]]) for c in columns] for row in rows]
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(st.text('ab,"\n\r ', max_size=30))
 def test_random_text_means_the_same_in_small_and_large_files(body: str) -> None:
     small = told(body)

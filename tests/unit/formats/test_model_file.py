@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import tables
 from xordal import Backoff, CategoricalTable, DataError, DecomposableMarkovNetwork, ModelFileError, learn
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -47,7 +48,7 @@ def is_same(one: DecomposableMarkovNetwork, other: DecomposableMarkovNetwork) ->
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(tables(), st.sampled_from([0.0, 0.1, 1.0, 25.0, Backoff(0.1), Backoff(30.0)]))
 def test_a_network_comes_back_to_the_bit(table: CategoricalTable, smoothing: float | Backoff) -> None:
     saved = fit_network(table, learn(table), smoothing=smoothing)
@@ -360,7 +361,7 @@ def test_a_file_edited_into_nonsense(edit: Edit, told: str) -> None:
     assert str(caught.value).startswith("net.json: this is no sensible network")
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(st.data())
 def test_no_edit_ends_in_anything_but_a_network_or_one_error(data: st.DataObject) -> None:
     """Replace or drop any value anywhere in the file."""
@@ -398,6 +399,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> Non
         network().save(tmp_path / "none" / "net.json")
 
 
+@pytest.mark.slow
 def test_a_column_of_very_many_levels_is_read_at_once(tmp_path: Path) -> None:
     """Every level is looked up: none of this compares each with each, which would take minutes."""
     levels = [f"level {number}" for number in range(30_000)]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.brute import margin, whole_joint
+from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal import Backoff, CategoricalTable, DataError, SettingsError
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -31,7 +32,7 @@ def every_cell(network: DecomposableMarkovNetwork) -> np.ndarray[tuple[int, int]
     return np.indices(network.n_levels).reshape(len(network.variables), -1)
 
 
-@settings(max_examples=120)
+@settings(max_examples=some(120))
 @given(networks())
 def test_it_is_the_distribution_of_the_recursion(network: DecomposableMarkovNetwork) -> None:
     joint = whole_joint(network)
@@ -41,7 +42,7 @@ def test_it_is_the_distribution_of_the_recursion(network: DecomposableMarkovNetw
     assert joint.min() > 0
 
 
-@settings(max_examples=120)
+@settings(max_examples=some(120))
 @given(networks())
 def test_tables_are_margins_and_agree_on_separators(network: DecomposableMarkovNetwork) -> None:
     joint = whole_joint(network)

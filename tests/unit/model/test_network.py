@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal import CategoricalTable, learn
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -27,7 +28,7 @@ def every_cell(table: CategoricalTable) -> np.ndarray[tuple[int, int], np.dtype[
     return np.array(list(product(*(range(n) for n in table.n_levels)))).T
 
 
-@settings(max_examples=80)
+@settings(max_examples=some(80))
 @given(chordal_graphs(2, 5), st.data(), st.sampled_from([0.0, 0.5, 1.0, 30.0]))
 def test_it_is_a_distribution_with_the_smoothed_margins(
     graph: ChordalGraph, data: st.DataObject, prior_rows: float
@@ -50,7 +51,7 @@ def test_it_is_a_distribution_with_the_smoothed_margins(
                 assert found == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(tables(max_variables=5))
 def test_without_smoothing_the_mean_log_likelihood_is_minus_the_entropy(table: CategoricalTable) -> None:
     learned = learn(table)

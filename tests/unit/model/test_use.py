@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.brute import margin, weighted, whole_joint
+from tests.examples import some
 from tests.oracle.test_inference import evidences, networks, rows_of
 from xordal import (
     CategoricalTable,
@@ -144,7 +145,7 @@ def test_predictions_on_a_huge_clique_with_all_else_known() -> None:
     assert (np.argmax(chances, axis=1) == table.codes[7]).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=some(100))
 @given(st.data())
 def test_rows_with_missing_cells_by_brute_force(data: st.DataObject) -> None:
     network = data.draw(networks())
@@ -162,7 +163,7 @@ def test_rows_with_missing_cells_by_brute_force(data: st.DataObject) -> None:
             )
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(st.data())
 def test_the_blame_is_what_the_clique_adds_by_brute_force(data: st.DataObject) -> None:
     network = data.draw(networks(max_vertices=5))
@@ -283,7 +284,7 @@ def test_imputation_completes_each_row_to_its_most_probable_state() -> None:
         assert [filled.levels[v][code] for code in filled.codes[v]] == frame[name].tolist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(st.data())
 def test_imputed_rows_are_most_probable_by_brute_force(data: st.DataObject) -> None:
     network = data.draw(networks().filter(lambda n: n.smoothing != 0.0))
@@ -338,7 +339,7 @@ def test_samples_are_seeded_and_follow_the_network() -> None:
         network.sample(1, seed=-1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=some(30))
 @given(st.data())
 def test_samples_fit_the_exact_margins(data: st.DataObject) -> None:
     """Every pair of variables, given evidence: within five standard errors of the exact joint."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.brute import margin, whole_joint
+from tests.examples import some
 from tests.oracle.test_inference import networks
 from tests.strategies import chordal_graphs, tables
 from tests.unit.model.test_use import box, xor
@@ -60,7 +61,7 @@ def test_required_links_and_fill_in_are_told() -> None:
     assert (required.entry.lookahead, required.is_fill_in) == (0, False)
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(st.data())
 def test_what_separates_two_variables_does(data: st.DataObject) -> None:
     network = data.draw(networks())
@@ -96,7 +97,7 @@ def test_evidence_of_an_exclusive_or_moves_nothing_alone() -> None:
         assert effect.share == pytest.approx((-0.25, 0.25))
 
 
-@settings(max_examples=50)
+@settings(max_examples=some(50))
 @given(st.data())
 def test_shares_add_up_to_the_change(data: st.DataObject) -> None:
     network = data.draw(networks())
@@ -139,7 +140,7 @@ def test_compared_with_what_single_links_find() -> None:
     assert found.divergence_back == inf
 
 
-@settings(max_examples=80)
+@settings(max_examples=some(80))
 @given(st.data())
 def test_divergence_by_brute_force(data: st.DataObject) -> None:
     """Two networks over the same names in another order, from tables whose levels differ."""

@@ -202,6 +202,7 @@ def test_many_groups_stay_within_a_megabyte() -> None:
     assert len(report_page(summary).encode()) < 1_000_000
 
 
+@pytest.mark.slow
 def test_the_estimator_and_the_command_write_the_same_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 
+from tests.examples import some
 from tests.strategies import tables
 from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -16,7 +17,7 @@ from xordal.search.trees import least_beyond_pairs
 from xordal.types import VarSet, varset
 
 
-@settings(max_examples=150)
+@settings(max_examples=some(150))
 @given(tables(max_variables=6))
 def test_no_two_variables_share_less_beyond_their_pair_than_the_bound_says(table: CategoricalTable) -> None:
     oracle = CountingOracle(NumpyCounter(table), table.n_levels)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.oracle.test_engines import planted, woven
 from tests.strategies import tables
 from xordal import (
@@ -22,6 +23,7 @@ from xordal import (
     EntropyDecrement,
     Limits,
     SettingsError,
+    Significance,
     learn,
 )
 from xordal.pi.zoo import music_box
@@ -33,7 +35,7 @@ def cut_off(path: Path, at: int) -> None:
     path.write_bytes(path.read_bytes()[:at])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=some(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tables(max_variables=6), st.integers(1, 6), st.floats(0, 1))
 def test_a_run_cut_off_anywhere_ends_with_the_same_trace(
     tmp_path: Path, table: CategoricalTable, k: int, share: float
@@ -76,6 +78,7 @@ def test_required_links_and_limits_resume(tmp_path: Path) -> None:
     assert learn(BOX, checkpoint=Checkpoint(path, resume=True)).trace == learn(BOX).trace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fill_in", [False, True])
 def test_links_taken_out_and_filled_in_resume(tmp_path: Path, fill_in: bool) -> None:
     """Cut off after each line, removals and fill-ins among them."""
@@ -98,6 +101,7 @@ def mixed(seed: int, n_variables: int = 9) -> CategoricalTable:
     return CategoricalTable(table.names, table.levels, codes.astype(table.codes.dtype))
 
 
+@pytest.mark.slow
 def test_sequences_resume(tmp_path: Path) -> None:
     """Cut off after each line and within each: a sequence is on the disk as a whole, or not at all."""
     path = tmp_path / "run.jsonl"
@@ -172,6 +176,14 @@ def test_other_data_or_settings_are_refused(
         learn(table, checkpoint=Checkpoint(path, resume=True), **settings)  # type: ignore[arg-type]
     assert complaint in str(error.value)
     assert path.read_bytes() == before
+
+
+def test_another_seed_is_another_run(tmp_path: Path) -> None:
+    """Shuffles decide on the largest sparse tables, so a run that goes on must shuffle as it began."""
+    path = tmp_path / "run.jsonl"
+    learn(BOX, criterion=Significance(seed=1), checkpoint=Checkpoint(path))
+    with pytest.raises(SettingsError, match=r"'seed': 1} and is .*'seed': 2}"):
+        learn(BOX, criterion=Significance(seed=2), checkpoint=Checkpoint(path, resume=True))
 
 
 def damaged(lines: list[bytes], number: int, **change: object) -> bytes:

@@ -103,8 +103,10 @@ def test_wrong_types_are_settings_errors(wrong: dict[str, object]) -> None:
         learn(PAIR, **wrong)  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="delta_h"):
         EntropyDecrement("0.1")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="read_table"):
-        learn("survey.csv")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"survey\.csv"):
+        learn("survey.csv")
+    with pytest.raises(DataError, match="int"):
+        learn(7)
 
 
 def test_one_column_or_one_row_has_no_links() -> None:

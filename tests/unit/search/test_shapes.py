@@ -6,11 +6,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from xordal import EntropyDecrement
 from xordal.search.shapes import Shapes
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(
     size=st.integers(1, 5),
     levels=st.lists(st.sampled_from([2, 3, 4, 7, 300, 40_000]), min_size=1, max_size=6),

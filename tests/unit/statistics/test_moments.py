@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.examples import some
 from tests.strategies import tables
 from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
@@ -41,7 +42,7 @@ def g2(x: Codes, y: Codes, s: Codes) -> float:
 codes = st.lists(st.integers(0, 2), min_size=4, max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=some(40), deadline=None)
 @given(codes, st.data())
 def test_the_mean_is_that_of_all_permutations(first: list[int], data: st.DataObject) -> None:
     x = np.array(first)
@@ -98,7 +99,7 @@ def test_large_counts_give_the_nominal_law() -> None:
     assert found.variance == pytest.approx(24, rel=5e-3)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=some(30), deadline=None)
 @given(st.integers(0, 2**32), st.integers(5, 60))
 def test_names_of_levels_and_sides_change_no_bit(seed: int, n: int) -> None:
     generator = np.random.default_rng(seed)
@@ -126,7 +127,7 @@ def every_margins(draw: st.DrawFn) -> list[Margins]:
     return sorted(found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=some(200), deadline=None)
 @given(every_margins())
 def test_few_cells_are_summed_as_many_are_to_the_bit(margins: list[Margins]) -> None:
     assert few_cell_moments(margins) == step_moments(Strata.of(margins))
@@ -138,7 +139,7 @@ def test_sums_are_rounded_as_numpy_does(values: list[float]) -> None:
     assert few_cells._sum(values) == float(np.sum(np.array(values)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=some(200), deadline=None)
 @given(every_margins())
 def test_no_margins_have_moments_above_the_bounds(margins: list[Margins]) -> None:
     found = step_moments(Strata.of(margins))

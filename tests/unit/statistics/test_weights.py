@@ -8,6 +8,7 @@ from math import comb, exp, fsum, inf
 import pytest
 from hypothesis import given, settings
 
+from tests.examples import some
 from tests.strategies import chordal_graphs
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
@@ -63,7 +64,7 @@ def test_the_weights_of_every_change_sum_to_at_most_one(n: int, max_links: int) 
 
 
 @given(chordal_graphs(max_vertices=7))
-@settings(max_examples=50)
+@settings(max_examples=some(50))
 def test_a_legal_candidate_within_the_bounds_has_a_weight(graph: ChordalGraph) -> None:
     weights = Weights(graph.n_vertices, 6, 4)
     for W in combinations(range(graph.n_vertices), min(4, graph.n_vertices)):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal import (
     BIC,
@@ -69,6 +70,7 @@ def test_it_is_what_learning_scoring_and_choosing_by_hand_gives() -> None:
     assert (tuned.n_held_out, tuned.n_folds, tuned.seed, tuned.is_complete) == (300, None, None, True)
 
 
+@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_and_the_seed_matters() -> None:
     one = tune(BOX, folds=3, seed=4, **QUICK)
     two = tune(BOX, folds=3, seed=4, workers=2, **QUICK)
@@ -103,7 +105,7 @@ def test_folds_hold_each_row_out_once(table: CategoricalTable, n_folds: int, see
         assert split.training.levels == table.levels
 
 
-@settings(max_examples=40)
+@settings(max_examples=some(40))
 @given(chordal_graphs(2, 4), st.data())
 def test_many_smoothings_at_once_are_those_one_by_one(graph: Any, data: st.DataObject) -> None:
     table = data.draw(tables(graph.n_vertices, graph.n_vertices))
@@ -238,6 +240,7 @@ def stop_after(n: int) -> Callable[[TuningProgress], None]:
     return tell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_keeps_the_best_so_far(workers: int) -> None:
     with pytest.raises(TuningInterrupted) as stop:

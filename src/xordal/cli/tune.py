@@ -1,8 +1,7 @@
-"""``xordal learn --tune``: its options, what they exclude, and the tuning with progress."""
+"""``xordal tune``: a network for prediction, its settings chosen by rows held out."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xordal.cli import output, reading, stopping
+from xordal.cli import asking, output, reading, searching, stopping
 from xordal.errors import XordalError
 
 if TYPE_CHECKING:
@@ -19,52 +18,75 @@ if TYPE_CHECKING:
     from xordal.tuning.paths import TuningProgress
     from xordal.tuning.tune import Tuned
 
-PANEL = "Prediction"
 
-Tune = Annotated[
-    bool,
-    typer.Option(
-        "--tune",
-        help="Learn for prediction: choose BIC's penalty, -k and --smoothing by rows held out, unless given.",
-        rich_help_panel=PANEL,
-    ),
-]
-Valid = Annotated[
-    str | None,
-    typer.Option(
-        "--valid",
-        metavar="FILE",
-        help="Choose by the rows of this file instead of cross-validation; they are not learned from.",
-        rich_help_panel=PANEL,
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--folds", min=2, help="Folds of the cross-validation.", show_default="5", rich_help_panel=PANEL
-    ),
-]
+def tune(  # noqa: PLR0913 - one parameter per option or group of options
+    data: reading.Data,
+    *,
+    valid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Choose by the rows of this file instead of cross-validation; they are not learned from.",
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Folds of the cross-validation.", show_default="5")
+    ] = None,
+    max_links: Annotated[
+        int | None,
+        typer.Option(
+            "-k", "--max-links", min=1, show_default="chosen", help="Links to look ahead (the paper's k)."
+        ),
+    ] = None,
+    smoothing: Annotated[str | None, searching.smoothing("chosen")] = None,
+    fill_in: Annotated[bool | None, searching.fill_in("fill-in")] = None,
+    prune: Annotated[bool | None, searching.prune("prune")] = None,
+    local_search: Annotated[bool, searching.local_search("no-local-search")] = False,
+    workers: Annotated[int, typer.Option(min=1, help="Processes to try settings in.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers that make the folds.")] = 0,
+    limits: stopping.LimitOptions,
+    how: reading.TableOptions,
+    result: output.NetworkOptions,
+) -> None:
+    """Learn a network for prediction: settings are chosen by rows held out.
 
+    Penalties of BIC, links to look ahead and smoothings are tried; those are kept under which rows that were
+    not learned from are the most probable. Then the network is learned from all rows of DATA. Many weak links
+    that no test would accept can help to predict; to find out what depends on what, use xordal learn.
 
-def check(is_tuning: bool, data: str, valid: str | None, folds: int | None, others: dict[str, bool]) -> None:
-    """Refuse options that do not go together; ``others`` says which of those that exclude --tune were given."""
-    if not is_tuning:
-        if valid is not None or folds is not None:
-            raise typer.BadParameter("--valid and --folds say how to judge settings: they need --tune.")
-        return
-    if given := [name for name, is_given in others.items() if is_given]:
-        raise typer.BadParameter(
-            f"--tune chooses by BIC how the network is learned; it does not go with {' or '.join(given)}."
-        )
+    Examples: xordal tune survey.csv -o net.json; xordal tune train.csv --valid valid.csv --workers 4
+    """
     if valid is not None and folds is not None:
         raise typer.BadParameter(
             "give --valid or --folds, not both: rows of a file judge, or folds of the data."
         )
     if valid == data == "-":
         raise typer.BadParameter("standard input holds one table; name the file of the other.")
+    given: dict[str, Any] = {
+        "links": None if max_links is None else (max_links,),
+        "smoothings": None if smoothing is None else (asking.smoothing_of(smoothing),),
+        "folds": folds,
+    }
+    result.check(data, *([] if valid is None else [valid]))
+    settings = {
+        **{name: value for name, value in given.items() if value is not None},
+        "seed": seed,
+        "workers": workers,
+        "limits": limits.limits(),
+        "backend": limits.counting.backend,
+        "fill_in": fill_in,
+        "prune": prune,
+        "local_search": local_search,
+    }
+    reading_of_both = how.reading()
+    table = reading.read_for_learning(data, reading_of_both, is_quiet=result.quiet)
+    if result.is_plain:
+        reading.tell_size(data, table)
+    judges = None if valid is None else _valid_table(valid, reading_of_both, table)
+    _run(table, valid, {**settings, "valid": judges}, result)
 
 
-def valid_table(file: str, how: Reading, table: CategoricalTable) -> CategoricalTable:
+def _valid_table(file: str, how: Reading, table: CategoricalTable) -> CategoricalTable:
     """Read the rows to judge by as the others were read; numbers go into the bins of the others later."""
     from xordal.data.read import read
 
@@ -78,55 +100,32 @@ def valid_table(file: str, how: Reading, table: CategoricalTable) -> Categorical
         raise wrong if name in str(wrong) else type(wrong)(f"{name}: {wrong}") from None
 
 
-def run(
-    table: CategoricalTable,
-    *,
-    judged_by: tuple[str | None, CategoricalTable | None],
-    to: str | None,
-    as_json: bool,
-    quiet: bool,
-    settings: dict[str, Any],
+def _run(
+    table: CategoricalTable, valid: str | None, settings: dict[str, Any], result: output.NetworkOptions
 ) -> None:
     """Tune, print what was tried and learned, and write the model; after Ctrl-C, the best so far."""
     from xordal.cli import screen
-    from xordal.tuning.tune import TuningInterrupted, tune
+    from xordal.tuning.tune import TuningInterrupted
+    from xordal.tuning.tune import tune as choose
 
     tuned, interrupted = None, False
-    with _progress(quiet) as tell, stopping.terminable() as signals:
+    with _progress(result.quiet) as tell, stopping.terminable() as signals:
         try:
-            tuned = tune(table, valid=judged_by[1], on_progress=tell, **settings)
+            tuned = choose(table, on_progress=tell, **settings)
         except TuningInterrupted as stop:
             tuned, interrupted = stop.tuned, True
     if tuned is not None:
-        _print(tuned, judged_by[0], as_json, quiet)
-        if to is not None:
-            tuned.network.save(to)
-            if not quiet:
-                output.tell("the network", to)
+        if result.is_plain:
+            screen.print_lines(screen.output(), _lines(tuned, valid))
+        result.show(tuned.learned, {})
+        result.save(tuned.network)
         if not tuned.is_complete:
             why = "Interrupted" if interrupted else "A limit was reached"
             screen.notes().print(f"{why}: these are the best settings so far.")
     if interrupted:
         if tuned is None:
             screen.notes().print("Interrupted before one setting was tried.")
-        raise typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
-
-
-def _print(tuned: Tuned, valid: str | None, as_json: bool, quiet: bool) -> None:
-    import json
-
-    from xordal.cli import screen
-    from xordal.formats.json import to_json
-    from xordal.formats.text import link_text
-
-    if as_json:
-        typer.echo(json.dumps(to_json(tuned.learned), indent=2))
-    elif quiet:
-        for link in tuned.learned.links:
-            typer.echo(link_text(tuned.learned.names(link)))
-    else:
-        screen.print_lines(screen.output(), _lines(tuned, valid))
-        screen.print_network(screen.output(), tuned.learned)
+        raise stopping.exit_of(signals)
 
 
 def _lines(tuned: Tuned, valid: str | None) -> Sequence[str]:

@@ -17,7 +17,7 @@ from xordal.counting import plain
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
-from xordal.search.ranking import RankBy
+from xordal.scanning.ranking import RankBy
 from xordal.statistics.interaction import fit_margins, interaction_dof, interactions
 from xordal.types import varset
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import linked_sets
+from xordal.scanning.trees import tree_weights
 from xordal.search.candidates import Candidate, within
 from xordal.search.gain import gains
 from xordal.search.parts import Catalogue, Kind, patterns
 from xordal.search.problem import Problem
 from xordal.search.streams import are_apart
 from xordal.search.sweep import Grown, OnBlock, bar, free_shape, joined, least
-from xordal.search.trees import tree_weights
 from xordal.types import VarSet, members, varset
 
 _BLOCK = 1000  # variable sets looked at between two words of progress

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from xordal.counting.oracle import Bar, ScanBlock, TableOracle
 from xordal.errors import DataError
-from xordal.search.trees import tree_weights
+from xordal.scanning.trees import tree_weights
 from xordal.statistics.chi_squared import log_tail, quantile
 from xordal.statistics.interaction import (
     interaction_dof,

@@ -88,8 +88,18 @@ def _plain_reaching(  # noqa: PLR0913, PLR0917 - arrays in a tuple would be coun
     return int(np.bitwise_or.reduce(hits[:n_groups]))
 
 
+def _plain_marks(values: Any, n_groups: int, limit: float, hits: Any) -> int:
+    """Mark, in groups of eight, the values that reach a limit: bit b of ``hits[g]`` is value 8 g + b.
+
+    Return whether any does. A NaN does not.
+    """
+    hits[:n_groups] = np.packbits(values[: n_groups * LANES] >= limit, bitorder="little")
+    return int(np.bitwise_or.reduce(hits[:n_groups]))
+
+
 if config.DISABLE_JIT:
     popcount, extract, product, reaching = _plain_popcount, _plain_extract, _plain_product, _plain_reaching
+    marks = _plain_marks
 else:
 
     @intrinsic
@@ -161,6 +171,26 @@ else:
             return _reaching(builder, sources, terms, (item(7, 3), item(7, 4)), marks)
 
         return types.int64(t, jk, share, weight, more, chi_ik, hits, places, terms), build
+
+    @intrinsic
+    def marks(typing: Any, values: Any, n_groups: Any, limit: Any, hits: Any) -> Any:
+        """Mark the values that reach a limit; see the plain form."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            source, target = (
+                context.make_array(signature.args[x])(context, builder, args[x]).data for x in (0, 3)
+            )
+            least = _splat(builder, args[2], LANES)
+            loop = _Loop(builder, _constant(0), args[1], [_constant(0, _I8)])
+            offset = builder.mul(loop.t, _constant(LANES))
+            kind = ir.VectorType(ir.DoubleType(), LANES)
+            at = builder.bitcast(builder.gep(source, [offset]), kind.as_pointer())
+            reached = builder.bitcast(builder.fcmp_ordered(">=", builder.load(at, align=8), least), _I8)
+            builder.store(reached, builder.gep(target, [loop.t]))
+            loop.close([builder.or_(loop.running[0], reached)])
+            return builder.zext(loop.running[0], _I64)
+
+        return types.int64(values, types.int64, types.float64, hits), build
 
 
 def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) -> Any:

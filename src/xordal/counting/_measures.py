@@ -15,6 +15,8 @@ from xordal.counting._cells import Layout, Margins
 from xordal.counting._jit import kernel
 
 TOTAL, NEEDED, INTERACTION = 0, 1, 2
+CHUNK = 32
+"""Most blocks k that are counted at once: long loops over lanes, their counts still in the first cache."""
 _MOST_ROUNDS = 200  # of fitting, after which what is known is a bound
 _LOOK = 4  # rounds between two looks at whether a set still reaches the bar
 _PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
@@ -47,7 +49,7 @@ class Room(NamedTuple):
 
     counts: Any  # (cells x planes x planes x lanes x lanes of the chunk,)
     chi: Any  # (lanes of the chunk,)
-    hits: Any  # (blocks of the chunk,) lanes whose chi reaches the limit, as bits
+    hits: Any  # (lanes of j x blocks of a full chunk,) lanes of k whose chi reaches the limit, as bits
     levels: Any  # (cells x levels, lanes of the chunk) rows with the level
     inverse: Any  # (cells x levels, lanes of the chunk) their weights in chi
     low: Any  # (levels + 1, lanes of the chunk) rows left for the last level
@@ -88,30 +90,30 @@ def found_more(found: Found, j: int, k: int, shared: float) -> Found:
 
 @kernel
 def offer(
-    margins: Margins, layout: Layout, place: Any, lane: int, span: Any, kind: Any, goal: Goal, room: Room,
-    found: Found,
-) -> Found:  # fmt: skip
-    """Add the sets of one j that reach the bar, of those that are marked; raise the floor by what they reach."""
+    margins: Margins, layout: Layout, place: Any, span: Any, kind: Any, goal: Goal, room: Room, found: Found
+) -> Found:
+    """Add the marked sets that reach the bar; raise the floor by what they reach."""
     j_block, k_block, n_blocks = place
-    low, high = span
-    j, n_axes, shape = layout.variables[j_block, lane], len(room.dims), goal.shapes[kind]
-    room.dims[n_axes - 2], room.alone[n_axes - 2] = layout.levels[j_block], goal.entropies[j]
-    room.dims[n_axes - 1] = layout.levels[k_block]
-    for q in range(n_blocks):
-        if room.hits[q] == 0:
-            continue
-        for bit in range(LANES):
-            k = layout.variables[k_block + q, bit]
-            if not room.hits[q] >> bit & 1 or k < low or min(j, k) >= high:
+    (low, high), n_axes, shape = span, len(room.dims), goal.shapes[kind]
+    room.dims[n_axes - 2], room.dims[n_axes - 1] = layout.levels[j_block], layout.levels[k_block]
+    for lane in range(LANES):
+        j = layout.variables[j_block, lane]
+        for q in range(n_blocks):
+            marked = room.hits[lane * CHUNK + q]
+            if marked == 0 or j < low:
                 continue
-            room.alone[n_axes - 1] = goal.entropies[k]
-            fill_table(margins, layout, place, lane, q * LANES + bit, room)
-            bar = max(goal.bars[kind], goal.floors[shape])
-            value, is_known = measure_of(len(margins.rows), bar, goal, room)
-            if value >= bar:
-                found = found_more(found, j, k, value)
-                if is_known:
-                    raise_floor(goal, shape, value)
+            for bit in range(LANES):
+                k = layout.variables[k_block + q, bit]
+                if not marked >> bit & 1 or k < low or min(j, k) >= high:
+                    continue
+                room.alone[n_axes - 2], room.alone[n_axes - 1] = goal.entropies[j], goal.entropies[k]
+                fill_table(margins, layout, place, lane, q * LANES + bit, room)
+                bar = max(goal.bars[kind], goal.floors[shape])
+                value, is_known = measure_of(len(margins.rows), bar, goal, room)
+                if value >= bar:
+                    found = found_more(found, j, k, value)
+                    if is_known:
+                        raise_floor(goal, shape, value)
     return found
 
 
@@ -224,6 +226,9 @@ def interaction_of(n_cells: int, whole: float, bar: float, goal: Goal, room: Roo
     if given < bar or n_axes == 2:
         return given, n_axes == 2
     if n_axes == 3 and room.dims[0] == 2 and room.dims[1] == 2 and room.dims[2] == 2:
+        given = given_another(room.table, whole, goal.logs) / n
+        if given < bar:
+            return given, False
         return interaction_of_bits(room.table, whole) / n, True
     return interaction_by_fitting(n_cells * room.dims[n_axes - 2] * room.dims[n_axes - 1], bar, goal, room)
 
@@ -250,6 +255,20 @@ def given_prefix(n_cells: int, whole: float, goal: Goal, room: Room) -> float:
         total += x_log_x(goal.logs, in_cell)
         at += j_levels * k_levels
     return total
+
+
+@kernel
+def given_another(table: Any, whole: float, logs: Any) -> float:
+    """Return the rows times the less of what i shares with j given k, and with k given j; all are binary."""
+    ij = ik = jk = j = k = 0.0
+    for x in range(2):
+        for y in range(2):
+            ij += x_log_x(logs, table[4 * x + 2 * y] + table[4 * x + 2 * y + 1])
+            ik += x_log_x(logs, table[4 * x + y] + table[4 * x + y + 2])
+            jk += x_log_x(logs, table[2 * x + y] + table[2 * x + y + 4])
+        j += x_log_x(logs, table[2 * x] + table[2 * x + 1] + table[2 * x + 4] + table[2 * x + 5])
+        k += x_log_x(logs, table[x] + table[x + 2] + table[x + 4] + table[x + 6])
+    return max(whole - max(ik + jk - k, ij + jk - j), 0.0)
 
 
 @kernel

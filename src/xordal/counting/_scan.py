@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from xordal.counting._bits import LANES, marks, product
+from xordal.counting._bits import LANES, product
 from xordal.counting._cells import Cells, Layout, Margins, kept, margins_of, split_by
 from xordal.counting._jit import kernel
-from xordal.counting._measures import INTERACTION, Found, Goal, Room, offer
-from xordal.counting._screens import Screen, gather, screen_binary, screen_levels, screen_of
+from xordal.counting._measures import CHUNK, INTERACTION, Found, Goal, Room, offer
+from xordal.counting._screens import Screen, gather, screen_binary, screen_levels, screen_of, sharpen
 from xordal.counting._turns import next_turn
 
-_CHUNK = 32  # blocks screened at once: long loops over lanes, their counts still in the first cache
 _CHUNK_COUNTS = 1 << 16
 SAFE = 1e-9  # far above the rounding of chi, far below any bar that matters
 
@@ -56,18 +55,21 @@ def count_chunk(cells: Cells, shape: Any, pairs: Any, layout: Layout, place: Any
 def derive(counts: Any, at: int, n_parts: int, table: int, pairs: Any, layout: Layout, place: Any) -> None:
     """Fill the counts of the last cell of a parent: those of the parent less those of the others."""
     j_block, k_block, n_blocks = place
-    to = at + n_parts * table
-    for b in range(layout.levels[j_block] - 1):
-        for c in range(layout.levels[k_block] - 1):
+    to, off = at + n_parts * table, n_parts * table
+    j_planes, k_planes = layout.levels[j_block] - 1, layout.levels[k_block] - 1
+    length = n_blocks * LANES if k_planes == 1 else LANES  # slots that follow each other
+    for b in range(j_planes):
+        for c in range(k_planes):
             for lane in range(LANES):
-                row = pairs[(layout.plane[j_block] + b) * LANES + lane]
-                for q in range(n_blocks):
+                for q in range(0, n_blocks, length // LANES):
                     slot = (layout.plane[k_block + q] + c) * LANES
-                    for k in range(LANES):
-                        counts[to + k] = row[slot + k]
-                    to += LANES
+                    row = pairs[(layout.plane[j_block] + b) * LANES + lane, slot : slot + length]
+                    here, first = counts[to : to + length], counts[to - off : to - off + length]
+                    for k in range(length):
+                        here[k] = row[k] - first[k]
+                    to += length
     last = counts[at + n_parts * table : at + (n_parts + 1) * table]
-    for a in range(n_parts):
+    for a in range(1, n_parts):
         other = counts[at + a * table : at + (a + 1) * table]
         for x in range(table):
             last[x] -= other[x]
@@ -77,11 +79,11 @@ def derive(counts: Any, at: int, n_parts: int, table: int, pairs: Any, layout: L
 def room_for(layout: Layout, n_cells: int, n_axes: int) -> Room:
     """Return working memory for sets whose prefix has so many cells, and all parts so many axes."""
     most = layout.levels.max()
-    n_lanes, size = _CHUNK * LANES, n_cells * most * most
+    n_lanes, size = CHUNK * LANES, n_cells * most * most
     return Room(
         np.empty(max(_CHUNK_COUNTS, size * LANES * LANES), np.int32),
         np.empty(n_lanes),
-        np.zeros(_CHUNK, np.uint8),
+        np.zeros(LANES * CHUNK, np.uint8),
         np.empty((n_cells * most, n_lanes)),
         np.empty((n_cells * most, n_lanes)),
         np.empty((most + 1, n_lanes)),
@@ -97,7 +99,7 @@ def room_for(layout: Layout, n_cells: int, n_axes: int) -> Room:
 def chunk_size(layout: Layout, j_block: int, k_block: int, n_cells: int) -> int:
     """Return how many blocks from k on are counted at once with block j; all have equally many levels."""
     planes = max(layout.levels[j_block] - 1, 1) * max(layout.levels[k_block] - 1, 1)
-    most = min(max(_CHUNK_COUNTS // (n_cells * planes * LANES * LANES), 1), _CHUNK)
+    most = min(max(_CHUNK_COUNTS // (n_cells * planes * LANES * LANES), 1), CHUNK)
     size = 1
     while (
         size < most
@@ -155,25 +157,17 @@ def look_through(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     margins: Margins, screen: Screen, layout: Layout, place: Any, span: Any, kind: Any, goal: Goal, room: Room,
     found: Found,
 ) -> Found:  # fmt: skip
-    """Screen what was counted of a chunk, one j after the other, and add what reaches the bar."""
-    j_block, k_block, n_blocks = place
-    is_binary = layout.levels[j_block] == 2 and layout.levels[k_block] == 2
-    if not is_binary:
-        gather(margins, layout, place, goal.n_rows, goal.measure == INTERACTION, room)
-    shape = goal.shapes[kind]
-    for lane in range(LANES):
-        if layout.variables[j_block, lane] < span[0]:
-            continue
-        if is_binary:
-            screen_binary(margins, screen, layout, place, lane, room)
-        else:
-            screen_levels(margins, layout, place, lane, goal.n_rows, goal.measure == INTERACTION, room)
-        if j_block == k_block:  # each pair once
-            for x in range(lane + 1):
-                room.chi[x] = -np.inf
-        bar = max(goal.bars[kind], goal.floors[shape])
-        if marks(room.chi, n_blocks, limit_of(bar), room.hits) != 0:
-            found = offer(margins, layout, place, lane, span, kind, goal, room, found)
+    """Screen what was counted of a chunk and add what reaches the bar."""
+    bar = max(goal.bars[kind], goal.floors[goal.shapes[kind]])
+    if layout.levels[place[0]] == 2 and layout.levels[place[1]] == 2:
+        any_mark = screen_binary(margins, screen, layout, place, limit_of(bar), room)
+        if any_mark != 0 and screen.is_given:
+            sharpen(margins, screen, layout, place, bar, room)
+    else:
+        gather(margins, layout, place, screen.is_given, room)
+        any_mark = screen_levels(margins, layout, place, limit_of(bar), goal.n_rows, screen.is_given, room)
+    if any_mark != 0:
+        found = offer(margins, layout, place, span, kind, goal, room, found)
     return found
 
 

@@ -26,9 +26,9 @@ from xordal.pi.colored import color
 from xordal.pi.discover import Data, discover
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
+from xordal.scanning.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.constraints import FREE, Constraints, Rules, rules
-from xordal.search.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.plan import Plan

@@ -29,8 +29,8 @@ from rich.text import Text
 from xordal.errors import counted
 
 if TYPE_CHECKING:
+    from xordal.scanning.ranking import RankProgress
     from xordal.search.driver import Progress as SearchProgress
-    from xordal.search.ranking import RankProgress
     from xordal.types import Learned, TraceEntry
 
 _WIDE = 100_000  # columns where nobody looks: a pipe or a file need not be wrapped

@@ -16,7 +16,8 @@ import numpy as np
 from xordal.counting._bits import HAS_EXTRACT, LANES, product, reaching
 from xordal.counting._cells import compact
 from xordal.counting._jit import kernel
-from xordal.counting._scan import SAFE, Found, found_more, x_log_x
+from xordal.counting._measures import Found, found_more, x_log_x
+from xordal.counting._scan import SAFE
 from xordal.counting._turns import next_turn
 
 

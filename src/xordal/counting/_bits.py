@@ -88,8 +88,38 @@ def _plain_reaching(  # noqa: PLR0913, PLR0917 - arrays in a tuple would be coun
     return int(np.bitwise_or.reduce(hits[:n_groups]))
 
 
+def _plain_squares(  # noqa: PLR0913, PLR0917 - arrays in a tuple would be counted as held at each call
+    t: Any, x: Any, w: Any, p: Any, own: Any, chi: Any, hits: Any, places: Any, terms: Any
+) -> int:
+    """Let chi be ``start + own + u w (t - a x - b p)^2``, summed over two cells; mark what reaches a limit.
+
+    ``places`` are where t begins for both cells, where x and w do, where p and own do, and the number of groups
+    of eight lanes; ``terms`` are a, b and u of both cells, the start and the limit. Marks are bits, as those of
+    ``marks``; ``own`` may be ``chi`` itself. Return whether any reaches the limit.
+    """
+    t1, t2, x1, x2, p_at, own_at, n_groups = places
+    a, b, u, a2, b2, u2, start, limit = terms
+    n = n_groups * LANES
+    share = p[p_at : p_at + n]
+    first = t[t1 : t1 + n] - a * x[x1 : x1 + n] - b * share
+    second = t[t2 : t2 + n] - a2 * x[x2 : x2 + n] - b2 * share
+    both = u * w[x1 : x1 + n] * first * first + u2 * w[x2 : x2 + n] * second * second
+    chi[:n] = start + own[own_at : own_at + n] + both
+    return _plain_marks(chi, n_groups, limit, hits)
+
+
+def _plain_marks(values: Any, n_groups: int, limit: float, hits: Any) -> int:
+    """Mark, in groups of eight, the values that reach a limit: bit b of ``hits[g]`` is value 8 g + b.
+
+    Return whether any does. A NaN does not.
+    """
+    hits[:n_groups] = np.packbits(values[: n_groups * LANES] >= limit, bitorder="little")
+    return int(np.bitwise_or.reduce(hits[:n_groups]))
+
+
 if config.DISABLE_JIT:
     popcount, extract, product, reaching = _plain_popcount, _plain_extract, _plain_product, _plain_reaching
+    squares, marks = _plain_squares, _plain_marks
 else:
 
     @intrinsic
@@ -162,6 +192,48 @@ else:
 
         return types.int64(t, jk, share, weight, more, chi_ik, hits, places, terms), build
 
+    @intrinsic
+    def squares(  # noqa: PLR0913, PLR0917 - as the plain form, and what Numba adds
+        typing: Any, t: Any, x: Any, w: Any, p: Any, own: Any, chi: Any, hits: Any, places: Any, terms: Any
+    ) -> Any:
+        """Sum squares over two cells and mark what reaches a limit; see the plain form."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def item(place: int, number: int) -> Any:
+                return builder.extract_value(args[place], number)
+
+            t, x, w, p, own, chi, marked = (
+                context.make_array(kind)(context, builder, value).data
+                for kind, value in zip(signature.args[:7], args[:7], strict=True)
+            )
+            t1, t2, x1, x2, p_at, own_at, n_groups = (item(7, number) for number in range(7))
+            sources = [(t, t1), (t, t2), (x, x1), (x, x2), (w, x1), (w, x2), (p, p_at), (own, own_at)]
+            at = [builder.gep(array, [begin]) for array, begin in sources]
+            terms = [_splat(builder, item(8, number), LANES) for number in range(8)]
+            return _squares(builder, at, terms, n_groups, (chi, marked))
+
+        return types.int64(t, x, w, p, own, chi, hits, places, terms), build
+
+    @intrinsic
+    def marks(typing: Any, values: Any, n_groups: Any, limit: Any, hits: Any) -> Any:
+        """Mark the values that reach a limit; see the plain form."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            source, target = (
+                context.make_array(signature.args[x])(context, builder, args[x]).data for x in (0, 3)
+            )
+            least = _splat(builder, args[2], LANES)
+            loop = _Loop(builder, _constant(0), args[1], [_constant(0, _I8)])
+            offset = builder.mul(loop.t, _constant(LANES))
+            kind = ir.VectorType(ir.DoubleType(), LANES)
+            at = builder.bitcast(builder.gep(source, [offset]), kind.as_pointer())
+            reached = builder.bitcast(builder.fcmp_ordered(">=", builder.load(at, align=8), least), _I8)
+            builder.store(reached, builder.gep(target, [loop.t]))
+            loop.close([builder.or_(loop.running[0], reached)])
+            return builder.zext(loop.running[0], _I64)
+
+        return types.int64(values, types.int64, types.float64, hits), build
+
 
 def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) -> Any:
     """Write the loop over groups of eight lanes: one vector of doubles each."""
@@ -179,15 +251,7 @@ def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) ->
 
     loop = _Loop(builder, _constant(0), n_groups, [_constant(0, _I8)])
     offset = builder.mul(loop.t, _constant(LANES))
-    vectors = []
-    for source in sources:
-        kind = ir.VectorType(source.type.pointee, LANES)
-        at = builder.bitcast(builder.gep(source, [offset]), kind.as_pointer())
-        value = builder.load(at, align=4)
-        if isinstance(kind.element, ir.IntType):
-            value = builder.sitofp(value, ir.VectorType(ir.DoubleType(), LANES))
-        vectors.append(value)
-    t, n_jk, share, weight, more_ik, chi_ik = vectors
+    t, n_jk, share, weight, more_ik, chi_ik = (_eight(builder, source, offset) for source in sources)
     more_jk = minus(n_jk, times(n_j, share))
     more_ijk = minus(minus(minus(t, times(p_i, more_jk)), times(p_j, more_ik)), times(share, lean))
     squares = plus(times(times(more_jk, more_jk), j_unit), times(times(more_ijk, more_ijk), unit))
@@ -198,6 +262,40 @@ def _reaching(builder: Any, sources: Any, terms: Any, bounds: Any, hits: Any) ->
     builder.store(reached, builder.gep(hits, [loop.t]))
     loop.close([builder.or_(loop.running[0], reached)])
     return builder.zext(loop.running[0], _I64)
+
+
+def _squares(builder: Any, sources: Any, terms: Any, n_groups: Any, targets: Any) -> Any:
+    """Write the loop over groups of eight lanes: one vector of doubles each."""
+    a, b, u, a2, b2, u2, start, limit = terms
+
+    def beyond(t: Any, x: Any, p: Any, of_x: Any, of_p: Any) -> Any:
+        less = builder.fsub(t, builder.fmul(of_x, x, flags=("contract",)), flags=("contract",))
+        return builder.fsub(less, builder.fmul(of_p, p, flags=("contract",)), flags=("contract",))
+
+    loop = _Loop(builder, _constant(0), n_groups, [_constant(0, _I8)])
+    offset = builder.mul(loop.t, _constant(LANES))
+    t, t2, x, x2, w, w2, p, own = (_eight(builder, source, offset) for source in sources)
+    first, second = beyond(t, x, p, a, b), beyond(t2, x2, p, a2, b2)
+    chi = builder.fadd(start, own)
+    for unit, weight, rows in ((u, w, first), (u2, w2, second)):
+        square = builder.fmul(builder.fmul(unit, weight), builder.fmul(rows, rows), flags=("contract",))
+        chi = builder.fadd(chi, square, flags=("contract",))
+    values, hits = targets
+    at = builder.bitcast(builder.gep(values, [offset]), chi.type.as_pointer())
+    builder.store(chi, at, align=8)
+    reached = builder.bitcast(builder.fcmp_ordered(">=", chi, limit), _I8)
+    builder.store(reached, builder.gep(hits, [loop.t]))
+    loop.close([builder.or_(loop.running[0], reached)])
+    return builder.zext(loop.running[0], _I64)
+
+
+def _eight(builder: Any, source: Any, offset: Any) -> Any:
+    """Load eight numbers as doubles."""
+    kind = ir.VectorType(source.type.pointee, LANES)
+    value = builder.load(builder.bitcast(builder.gep(source, [offset]), kind.as_pointer()), align=4)
+    if isinstance(kind.element, ir.IntType):
+        return builder.sitofp(value, ir.VectorType(ir.DoubleType(), LANES))
+    return value
 
 
 def _constant(value: int, kind: Any = _I64) -> Any:

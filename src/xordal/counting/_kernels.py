@@ -17,7 +17,7 @@ import numpy as np
 from xordal.counting._bits import LANES, popcount, product
 from xordal.counting._cells import Layout, first_rows
 from xordal.counting._jit import kernel
-from xordal.counting._scan import x_log_x
+from xordal.counting._measures import x_log_x
 
 _SMALL = 4096  # codes below this are counted in place however few the rows are
 

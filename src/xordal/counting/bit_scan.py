@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement, permutations
 from threading import Event
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting import _binary, _cells, _scan
+from xordal.counting import _binary, _cells, _measures, _scan
 from xordal.counting._bits import LANES
 from xordal.counting._turns import first_turn
-from xordal.counting.oracle import Bar
+from xordal.counting.best import ALL, Best
+from xordal.counting.oracle import Bar, Measure
 from xordal.counting.rows import Rows
 from xordal.data.packed import pack
 
@@ -32,17 +34,30 @@ def _array(variables: tuple[int, ...]) -> NDArray[np.int64]:
 class BitScan:
     """All sets of some variables with few levels, together with a base."""
 
-    def __init__(self, rows: Rows, order: int, at_least: Bar, variables: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        order: int,
+        at_least: Bar,
+        variables: tuple[int, ...],
+        *,
+        measure: Measure = "total",
+        best: Best = ALL,
+    ) -> None:
         self._rows, self._order, self._at_least = rows, order, at_least
+        self._measure, self._best = measure, best
         self._layout, self._root = rows.layout_of(variables)
         self._variables = _array(variables)
         classes, sizes = np.unique(rows.codes.n_levels[self._variables], return_counts=True)
         self._classes: list[int] = classes.tolist()
         self._n_of_class: list[int] = sizes.tolist()
-        self._bars: dict[tuple[int, ...], NDArray[np.float64]] = {}
+        self._bars: dict[tuple[int, ...], _Bars] = {}
         self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
         self._columns: _binary.Columns | None = None
-        self._base_entropy = 0.0
+        self._of_base: tuple[tuple[int, ...], tuple[float, ...]] = (
+            (),
+            (),
+        )  # its cells and entropy, if there is one
 
     def start(self, ids: NDArray[np.int64], n_ids: int, entropy: float, *, with_base: bool) -> None:
         """Divide the rows by the cells of the base, and count their pairs."""
@@ -53,7 +68,7 @@ class BitScan:
             masks = masks[masks.any(axis=1)]
             cells = _cells.split(self._root, masks.reshape(-1), len(masks), keep)
             cells.weight[:] = self._rows.n_rows / cells.rows
-            self._base_entropy = entropy
+            self._of_base = (len(masks),), (entropy,)
         pairs = np.empty((len(cells.rows), 0, 0), np.int32)
         if self._order > 2 and self._may_count_pairs(cells, 1):
             pairs = _cells.pair_counts(cells, keep)
@@ -100,8 +115,7 @@ class BitScan:
             return np.empty((0, self._order), np.int32), np.empty(0)
         if self._columns is not None and not prefix:
             return self._binary_triples(self._columns, firsts, turn)
-        goal = self._goal(prefix)
-        pairs, shared, taken, ends = _scan.scan_sets(*parent, self._layout, firsts, turn, (0, 0), goal)
+        pairs, shared, taken, ends = self._scan_sets(parent, prefix, firsts, turn, (0, 0))
         sets = np.empty((len(pairs), self._order), np.int32)
         sets[:, : len(prefix)] = prefix
         sets[:, -3] = np.repeat(taken, np.diff(ends, prepend=0))
@@ -112,7 +126,7 @@ class BitScan:
         self, columns: _binary.Columns, firsts: NDArray[np.int64], turn: NDArray[np.int64]
     ) -> Found:
         """Return triples of binary variables."""
-        bar = float(self._goal(()).bars[0, 0, 0])
+        bar = float(self._bars_after(()).bars[0, 0, 0])
         slots = np.searchsorted(self._variables, firsts)
         later, shared, taken, ends = _binary.scan_binary(columns, slots, turn, bar)
         sets = np.empty((len(later), 3), np.int32)
@@ -128,6 +142,8 @@ class BitScan:
         cells, pairs = self._prefix
         if self._order != 3 or self._classes != [2] or len(cells.rows) > 1 or not pairs.size:
             return None
+        if self._measure != "total" or self._best.top is not None:
+            return None
         layout, n_columns, rows = self._layout, len(self._variables), self._rows
         entropies = np.zeros(cells.ones.shape[1])
         entropies[:n_columns] = rows.alone[self._variables]
@@ -138,28 +154,65 @@ class BitScan:
 
     def _pairs(self, firsts: Sequence[int]) -> Found:
         span, none = (min(firsts), max(firsts) + 1), np.empty(0, np.int64)
-        goal = self._goal(())
-        sets, shared, _, _ = _scan.scan_sets(*self._prefix, self._layout, none, first_turn(), span, goal)
+        sets, shared, _, _ = self._scan_sets(self._prefix, (), none, first_turn(), span)
         wanted = np.isin(sets[:, 0], np.array(firsts))
         return sets[wanted], np.maximum(shared[wanted], 0.0)
 
-    def _goal(self, prefix: tuple[int, ...]) -> _scan.Goal:
-        """Return what to look for behind a prefix."""
-        rows = self._rows
-        classes = tuple(sorted(self._classes.index(rows.n_levels[v]) for v in prefix))
-        if classes not in self._bars:
-            self._bars[classes] = self._bars_after(classes)
-        entropy = self._base_entropy + float(rows.alone[list(prefix)].sum())
-        return _scan.Goal(self._bars[classes], rows.alone, entropy, rows.n_rows, rows.logs)
+    def _scan_sets(
+        self,
+        parent: Prefix,
+        prefix: tuple[int, ...],
+        firsts: NDArray[np.int64],
+        turn: NDArray[np.int64],
+        span: tuple[int, int],
+    ) -> Any:
+        """Call the kernel; what it found to be known raises the floors of the calls to come."""
+        rows, best = self._rows, self._best
+        bars, shapes, levels = self._bars_after(prefix)
+        cells, entropies = self._of_base
+        goal = _measures.Goal(
+            _MEASURES[self._measure], bars, shapes, np.array([best.floor(shape) for shape in levels]),
+            np.empty((len(levels), best.top or 0)), np.zeros(len(levels), np.int64), best.slack,
+            np.array([*cells, *(rows.n_levels[v] for v in prefix)], dtype=np.int64),
+            np.array([*entropies, *rows.alone[list(prefix)]]), rows.alone, rows.n_rows, rows.logs,
+        )  # fmt: skip
+        answer = _scan.scan_sets(*parent, self._layout, firsts, turn, span, goal)
+        for shape, n_known, heap in zip(levels, goal.n_known.tolist(), goal.heaps, strict=True):
+            best.take(shape, heap[:n_known])
+        return answer
 
-    def _bars_after(self, prefix: tuple[int, ...]) -> NDArray[np.float64]:
+    def _bars_after(self, prefix: tuple[int, ...]) -> _Bars:
         """Return the bars by classes of the other variables, infinite where there are no such sets."""
-        n_free = min(self._order, 3)
-        bars: NDArray[np.float64] = np.full((len(self._classes),) * 3, np.inf)
-        for free in combinations_with_replacement(range(len(self._classes)), n_free):
+        known = tuple(sorted(self._classes.index(self._rows.n_levels[v]) for v in prefix))
+        if known not in self._bars:
+            self._bars[known] = self._bars_by_class(known)
+        return self._bars[known]
+
+    def _bars_by_class(self, prefix: tuple[int, ...]) -> _Bars:
+        n_free, n = min(self._order, 3), len(self._classes)
+        bars: NDArray[np.float64] = np.full((n, n, n), np.inf)
+        shapes: NDArray[np.int64] = np.zeros((n, n, n), np.int64)
+        levels: list[tuple[int, ...]] = [(0,)]
+        for free in combinations_with_replacement(range(n), n_free):
             classes = prefix + free
             if all(classes.count(c) <= self._n_of_class[c] for c in set(classes)):
-                bar = self._at_least(tuple(sorted(self._classes[c] for c in classes))) - 3 * self._rows.margin
+                shape = tuple(sorted(self._classes[c] for c in classes))
+                bar = self._at_least(shape) - 3 * self._rows.margin
                 for order in permutations(free):
                     bars.T[order[::-1]] = bar  # of two classes, the last two indices
-        return bars
+                    shapes.T[order[::-1]] = len(levels)
+                levels.append(shape)
+        return _Bars(bars, shapes, levels)
+
+
+class _Bars(NamedTuple):
+    """Bars and shapes by the classes of a set's last three variables, and the levels of each shape."""
+
+    bars: NDArray[np.float64]
+    shapes: NDArray[np.int64]
+    levels: list[tuple[int, ...]]
+
+
+_MEASURES: dict[Measure, int] = {
+    "total": _measures.TOTAL, "needed": _measures.NEEDED, "interaction": _measures.INTERACTION,
+}  # fmt: skip

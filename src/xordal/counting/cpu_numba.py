@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from xordal.counting import _kernels
 from xordal.counting._jit import is_compiled
 from xordal.counting._scan import scan_sets
+from xordal.counting.best import Best
 from xordal.counting.extensions import extensions
 from xordal.counting.finalize import entropies_of_sorted
-from xordal.counting.oracle import Bar, CellCounts, ScanBlock
+from xordal.counting.oracle import Bar, CellCounts, Measure, ScanBlock
 from xordal.counting.rows import Rows
 from xordal.counting.scanner import Scan, scan
 from xordal.counting.threads import in_threads, n_threads
@@ -105,10 +106,23 @@ class NumbaOracle:
         return found
 
     def scan(
-        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+        self,
+        order: int,
+        at_least: Bar,
+        *,
+        measure: Measure = "total",
+        top: int | None = None,
+        base: VarSet = EMPTY,
+        done: Collection[int] = (),
     ) -> Iterator[ScanBlock]:
-        """Yield the sets of ``order`` variables that can reach the bar; ``shared`` is right to 1e-6 nats."""
-        return scan(Scan.of(self._rows, order, at_least, base), frozenset(done), self._threads)
+        """Yield the sets of ``order`` variables that can reach the bar; ``shared`` is right to 1e-6 nats.
+
+        Of an interaction it may be a bound: where a table has more than 16 levels in a column or is not fitted
+        within some hundred rounds.
+        """
+        best = Best(top, self.error + 6 * self._rows.margin)
+        asked = Scan.of(self._rows, order, at_least, base, measure, best)
+        return scan(asked, frozenset(done), self._threads)
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return what every variable shares with each base, shape (bases, variables), in nats.

@@ -5,16 +5,16 @@ or an exact distribution. The batch is the unit, one call per pass or block of c
 
 * :class:`CellCounter` counts rows. Counts are exact and those of row blocks add up.
 * :class:`EntropyOracle` answers in nats, always through :mod:`xordal.counting.finalize`.
-* :class:`Scanner` finds the m-sets whose total correlation can reach a bar. It is a filter: it may return
-  sets that miss the bar, never miss one that reaches it; exact numbers come from the oracle. It also says
-  what every variable shares with given sets.
+* :class:`Scanner` looks at all sets of m variables and returns those that can reach a bar in one of three
+  measures. It is a filter: it may return too many sets, never too few; exact numbers come from the oracle. It
+  also says what every variable shares with given sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,18 @@ class EntropyOracle(Protocol):
 Bar = Callable[[tuple[int, ...]], float]
 """From the numbers of levels of a set's variables, in increasing order, to the nats it must reach."""
 
+Measure = Literal["total", "needed", "interaction"]
+"""What is measured of a set W of variables, in nats, each no larger than the one before it:
+
+* ``"total"``, all they share, the total correlation: the sum of H(v) less H(W);
+* ``"needed"``, what the least needed variable adds: the smallest I(v; W without v) over v in W;
+* ``"interaction"``, what no smaller set shows: the divergence of the data from the distribution of largest
+  entropy that agrees with them on every proper subset of W. Of a pair all three are the mutual information.
+
+Take x, y and z with z = x xor y of fair coins: all three are log 2. Take z = x instead and y apart: the total
+is log 2, but y is not needed and there is no interaction.
+"""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScanBlock:
@@ -91,7 +103,8 @@ class ScanBlock:
     sets
         Shape (found, order): variables in increasing order, rows lexicographic.
     shared
-        Shape (found,): their total correlation in nats, as the filter saw it.
+        Shape (found,): what was measured of each set, in nats, as the filter saw it: never more than ``error``
+        below what it is. Of ``"interaction"`` it may be a bound that lies above it.
     n_scanned
         How many sets were looked at.
     """
@@ -111,13 +124,40 @@ class Scanner(Protocol):
     error: float
 
     def scan(
-        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+        self,
+        order: int,
+        at_least: Bar,
+        *,
+        measure: Measure = "total",
+        top: int | None = None,
+        base: VarSet = EMPTY,
+        done: Collection[int] = (),
     ) -> Iterator[ScanBlock]:
         """Yield, block by block, all sets of ``order`` variables that can reach the bar.
 
-        The bar is on the total correlation, sum of H(v) minus H(set), in nats. With a ``base`` the sets hold
-        none of its variables and it takes part as one more variable whose levels are its cells: H(base) + sum
-        of H(v) - H(base and set). Firsts that are ``done`` are left out; the others come in increasing order.
+        Parameters
+        ----------
+        order
+            Number of variables of a set, the base not counted.
+        at_least
+            The nats that a set must reach, by the levels of its variables, the base not among them.
+        measure
+            What must reach them.
+        top
+            The caller wants the best ``top`` sets only, of each combination of numbers of levels by itself. The
+            scanner may then leave out a set that is below ``top`` others with the same numbers of levels, by
+            more than its error, if it has returned these or will. One that returns all sets that reach the bar
+            is right, too.
+        base
+            Takes part in every set as one more variable, whose levels are its cells: W is the base and the set.
+            The sets hold none of its variables.
+        done
+            Lowest variables of sets that need not be looked at, from blocks of an earlier scan.
+
+        Yields
+        ------
+        ScanBlock
+            Blocks whose ``firsts`` are in increasing order, none of them twice, all but those that are done.
         """
         ...
 

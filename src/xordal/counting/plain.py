@@ -11,7 +11,9 @@ from math import comb, fsum
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.best import Best
 from xordal.counting.finalize import entropy
+from xordal.counting.measures import measured
 from xordal.counting.oracle import (
     ROUNDING,
     Bar,
@@ -19,6 +21,7 @@ from xordal.counting.oracle import (
     CellCounter,
     CellCounts,
     EntropyOracle,
+    Measure,
     ScanBlock,
 )
 from xordal.types import EMPTY, VarSet, varset
@@ -41,9 +44,19 @@ class PlainScanner:
         self._n_levels = n_levels
 
     def scan(
-        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+        self,
+        order: int,
+        at_least: Bar,
+        *,
+        measure: Measure = "total",
+        top: int | None = None,
+        base: VarSet = EMPTY,
+        done: Collection[int] = (),
     ) -> Iterator[ScanBlock]:
-        """Yield the sets of ``order`` variables whose total correlation reaches the bar, up to rounding."""
+        """Yield the sets of ``order`` variables that reach the bar, up to rounding; interactions by a bound."""
+        best = Best(
+            None if measure == "interaction" else top, 2 * self.error
+        )  # a bound is not known to be reached
         others = [v for v in range(len(self._n_levels)) if not base >> v & 1]
         n_begin = {first: comb(len(others) - at - 1, order - 1) for at, first in enumerate(others)}
         for firsts in _groups([first for first in others if first not in done], n_begin):
@@ -51,7 +64,7 @@ class PlainScanner:
                 ((first, *rest) for rest in combinations([v for v in others if v > first], order - 1))
                 for first in firsts
             )
-            found = [self._reaching(block, at_least, base) for block in _blocks(every)]
+            found = [self._reaching(block, at_least, base, measure, best) for block in _blocks(every)]
             sets = np.concatenate([np.empty((0, order), np.int32), *(sets for sets, _ in found)])
             shared = np.concatenate([np.empty(0), *(shared for _, shared in found)])
             yield ScanBlock(tuple(firsts), sets, shared, sum(n_begin[first] for first in firsts))
@@ -81,24 +94,42 @@ class PlainScanner:
         ]
 
     def _reaching(
-        self, block: Sequence[tuple[int, ...]], at_least: Bar, base: VarSet
+        self, block: Sequence[tuple[int, ...]], at_least: Bar, base: VarSet, measure: Measure, best: Best
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return those of some sets that reach the bar, and what they share."""
-        sets, n = np.array(block, dtype=np.int32), len(self._n_levels)
-        singles = [VarSet(1 << v) for v in range(n)]
-        together = [VarSet(base | varset(chosen)) for chosen in block]
-        known = self._oracle.entropies([*singles, base, *together])
-        shared = known[n] + known[:n][sets].sum(axis=1) - known[n + 1 :]
-        reach = shared >= self._bars(sets, at_least) - ROUNDING
+        """Return those of some sets that reach the bar, and what was measured of them."""
+        sets = np.array(block, dtype=np.int32)
+        if measure == "total":
+            shared = self._totals(sets, base)
+        else:
+            shared = measured(measure, sets, base != EMPTY, lambda some, based: self._of(some, base * based))
+        bars, levels = self._bars(sets, at_least, best)
+        reach = shared >= bars - ROUNDING
+        for shape in set(levels) if best.top is not None else ():
+            best.take(shape, shared[reach & np.array([one == shape for one in levels])])
         return sets[reach], shared[reach]
 
-    def _bars(self, sets: NDArray[np.int32], at_least: Bar) -> NDArray[np.float64]:
-        """Return the bar of each set."""
+    def _totals(self, sets: NDArray[np.int32], base: VarSet) -> NDArray[np.float64]:
+        """Return the total correlation of each set with the base, in one question to the oracle."""
+        n = len(self._n_levels)
+        singles = [VarSet(1 << v) for v in range(n)]
+        together = [VarSet(base | varset(chosen)) for chosen in sets.tolist()]
+        known = self._oracle.entropies([*singles, base, *together])
+        return np.asarray(known[n] + known[:n][sets].sum(axis=1) - known[n + 1 :])
+
+    def _of(self, sets: NDArray[np.int32], base: int) -> NDArray[np.float64]:
+        """Return the entropy of each set together with a base."""
+        return self._oracle.entropies([VarSet(base | varset(chosen)) for chosen in sets.tolist()])
+
+    def _bars(
+        self, sets: NDArray[np.int32], at_least: Bar, best: Best
+    ) -> tuple[NDArray[np.float64], list[tuple[int, ...]]]:
+        """Return the bar of each set, raised to what the best reach, and its numbers of levels."""
         if len(set(self._n_levels)) == 1:
-            return np.full(len(sets), at_least((self._n_levels[0],) * sets.shape[1]))
-        levels = np.sort(np.array(self._n_levels)[sets], axis=1).tolist()
-        bars = {here: at_least(here) for here in {tuple(one) for one in levels}}
-        return np.array([bars[tuple(one)] for one in levels])
+            shape = (self._n_levels[0],) * sets.shape[1]
+            return np.full(len(sets), max(at_least(shape), best.floor(shape))), [shape] * len(sets)
+        levels = [tuple(one) for one in np.sort(np.array(self._n_levels)[sets], axis=1).tolist()]
+        bars = {shape: max(at_least(shape), best.floor(shape)) for shape in set(levels)}
+        return np.array([bars[shape] for shape in levels]), levels
 
 
 def _blocks(every: Iterator[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
@@ -143,10 +174,17 @@ class CountingOracle:
         return self._entropies.entropies(sets)
 
     def scan(
-        self, order: int, at_least: Bar, *, base: VarSet = EMPTY, done: Collection[int] = ()
+        self,
+        order: int,
+        at_least: Bar,
+        *,
+        measure: Measure = "total",
+        top: int | None = None,
+        base: VarSet = EMPTY,
+        done: Collection[int] = (),
     ) -> Iterator[ScanBlock]:
-        """Yield the sets of ``order`` variables whose total correlation reaches the bar, up to rounding."""
-        return self._scanner.scan(order, at_least, base=base, done=done)
+        """Yield the sets of ``order`` variables that reach the bar, up to rounding; interactions by a bound."""
+        return self._scanner.scan(order, at_least, measure=measure, top=top, base=base, done=done)
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return what each variable shares with each base, right to about 1e-14 nats."""

@@ -12,6 +12,7 @@ from bisect import bisect
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import accumulate, combinations, islice
 from math import comb
 from threading import Event
@@ -22,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting._turns import first_turn
+from xordal.counting.best import ALL, Best
 from xordal.counting.bit_scan import BitScan
 from xordal.counting.extensions import extensions
-from xordal.counting.oracle import Bar, ScanBlock
+from xordal.counting.measures import measured
+from xordal.counting.oracle import Bar, Measure, ScanBlock
 from xordal.counting.rows import MOST_LEVELS, Rows
 from xordal.counting.threads import in_threads
 from xordal.types import EMPTY, VarSet
@@ -73,18 +76,23 @@ class Scan(NamedTuple):
     n_base: int
     base_entropy: float
     field: Field
+    measure: Measure
+    best: Best
 
     @classmethod
-    def of(cls, rows: Rows, order: int, at_least: Bar, base: VarSet) -> Scan:
+    def of(
+        cls, rows: Rows, order: int, at_least: Bar, base: VarSet, measure: Measure = "total", best: Best = ALL
+    ) -> Scan:
         """Prepare a scan."""
         ids, n_base = rows.codes.ids(base)
         if base == EMPTY:
             known = _FIELDS.setdefault(rows, {})
             if order not in known:
                 known[order] = Field.of(rows, order, base, n_base)
-            return cls(rows, order, at_least, base, ids, n_base, 0.0, known[order])
+            return cls(rows, order, at_least, base, ids, n_base, 0.0, known[order], measure, best)
         of_base = float(-rows.shared(0.0, rows.log_sums(ids, n_base, np.empty((1, 0), np.int64)))[0])
-        return cls(rows, order, at_least, base, ids, n_base, of_base, Field.of(rows, order, base, n_base))
+        field = Field.of(rows, order, base, n_base)
+        return cls(rows, order, at_least, base, ids, n_base, of_base, field, measure, best)
 
 
 def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
@@ -96,7 +104,7 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
         return
     bits = None
     if len(field.narrow) >= scan.order:
-        bits = BitScan(scan.rows, scan.order, scan.at_least, field.narrow)
+        bits = BitScan(scan.rows, scan.order, scan.at_least, field.narrow, measure=scan.measure, best=scan.best)
         bits.start(scan.base_ids, scan.n_base, scan.base_entropy, with_base=scan.base != EMPTY)
     is_narrow, narrow = len(field.narrow) == len(field.others), frozenset(field.narrow)
     unwanted = Event()
@@ -203,10 +211,34 @@ def _by_codes(scan: Scan, firsts: Sequence[int], unwanted: Event) -> list[Found]
         shared = rows.shared(scan.base_entropy + rows.alone[sets].sum(axis=1), sums)
         shapes = [tuple(sorted(rows.n_levels[v] for v in chosen)) for chosen in block]
         bars.update({shape: scan.at_least(shape) for shape in set(shapes) - set(bars)})
-        bar = np.array([bars[shape] for shape in shapes])
-        reach = shared >= bar - 3 * rows.margin
-        kept.append((sets[reach], np.maximum(shared[reach], 0.0)))
+        floor = {shape: max(bars[shape] - 3 * rows.margin, scan.best.floor(shape)) for shape in set(shapes)}
+        kept.append(_measured(scan, sets, shared, shapes, np.array([floor[shape] for shape in shapes])))
     return kept
+
+
+def _measured(
+    scan: Scan,
+    sets: NDArray[np.int32],
+    shared: NDArray[np.float64],
+    shapes: list[tuple[int, ...]],
+    bars: NDArray[np.float64],
+) -> Found:
+    """Return the sets that reach their bars, and what is measured of them, at most what they share."""
+    reach = np.flatnonzero(shared >= bars)
+    if scan.measure != "total":
+        shared = shared.copy()
+        shared[reach] = measured(scan.measure, sets[reach], scan.base != EMPTY, partial(_entropies, scan))
+        reach = reach[shared[reach] >= bars[reach]]
+    if scan.best.top is not None and scan.measure != "interaction":  # of which this is a bound
+        for shape in {shapes[x] for x in reach.tolist()}:
+            scan.best.take(shape, shared[[x for x in reach.tolist() if shapes[x] == shape]])
+    return sets[reach], np.maximum(shared[reach], 0.0)
+
+
+def _entropies(scan: Scan, sets: NDArray[np.int32], with_base: bool) -> NDArray[np.float64]:
+    """Return the entropy of each set, together with the base or not."""
+    ids, n_ids = (scan.base_ids, scan.n_base) if with_base else scan.rows.codes.ids(EMPTY)
+    return np.asarray(-scan.rows.shared(0.0, scan.rows.log_sums(ids, n_ids, sets.astype(np.int64))))
 
 
 def _sorted(found: Sequence[Found], order: int) -> Found:

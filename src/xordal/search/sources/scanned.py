@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import ScanBlock
+from xordal.scanning.trees import least_beyond_pairs
 from xordal.search.problem import Problem
 from xordal.search.shapes import free_shape
 from xordal.search.sources import Tell
 from xordal.search.sources.bounded import BoundedSets, are_apart
 from xordal.search.state import Change, labels_of
-from xordal.search.trees import least_beyond_pairs
 from xordal.types import VarSet, members, varset
 
 _MOST_KEPT = 200_000  # sets of a block; one that found more is scanned again rather than kept

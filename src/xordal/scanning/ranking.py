@@ -1,8 +1,9 @@
-"""All sets of m variables ranked: a scan that keeps the best.
+"""All sets of m variables ranked: one scan, of which the best are kept.
 
-Each block of a scan is looked through best first, by a bound that needs no exact count, until what is left
-cannot be among the best any more; the worst of the best is the bar for the blocks to come. Exact numbers are
-made from counts, and p-values of sets with few rows per cell from tables drawn at random.
+The scanner is asked for the best so many sets of each combination of numbers of levels, by what they are ranked
+by, and returns little more than these. Each block of them is looked through best first, by the scanner's number
+or bound, until what is left cannot be among the best any more. Exact numbers are made from counts, and p-values
+of sets with few rows per cell from tables drawn at random.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations, islice
 from math import comb, exp, inf, log, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.oracle import Bar, ScanBlock, TableOracle
+from xordal.counting.oracle import ScanBlock, TableOracle
 from xordal.errors import DataError
-from xordal.search.trees import tree_weights
-from xordal.statistics.chi_squared import log_tail, quantile
+from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.interaction import (
     interaction_dof,
     interactions,
@@ -34,7 +35,6 @@ _MOST_AT_ONCE = (
 )
 _SPARSE = 20.0  # rows per cell below which the nominal degrees of freedom are not trusted
 _N_DRAWS = 600
-_WORTH = 1.25  # how much higher a bar must have become for a scan to begin again with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,6 @@ class Ranking:
         self._target = target
         self._by = by
         self._best: list[RankedSet] = []
-        self._pairs: NDArray[np.float64] | None = None
         self.n_scanned = 0
         largest = prod(sorted(n_levels)[-order:])
         if largest > _MOST_CELLS:
@@ -140,46 +139,46 @@ class Ranking:
 
     def run(self, on_progress: Callable[[RankProgress], None] = lambda progress: None) -> None:
         """Look at all sets."""
-        done: set[int] = set()
-        on_progress(RankProgress(0, self.n_sets))
-        while not self._scan(done, on_progress):
-            pass
-
-    def best(self) -> tuple[RankedSet, ...]:
-        """Return the best sets found so far, the most significant first."""
-        checked = [self._by_simulation(found) if self._is_sparse(found) else found for found in self._best]
-        return tuple(sorted(checked, key=_rank))
-
-    def _scan(self, done: set[int], on_progress: Callable[[RankProgress], None]) -> bool:
-        """Scan on from what is done; return False when it pays to begin again with a higher bar."""
-        used = self._floor
         base = EMPTY if self._target is None else varset([self._target])
         order = self._order - (self._target is not None)
-        for block in self._oracle.scan(order, self._bar(used), base=base, done=frozenset(done)):
-            done.update(block.firsts)
+        on_progress(RankProgress(0, self.n_sets))
+        for block in self._oracle.scan(order, self._bar, measure=self._by, top=self._top, base=base):
             before = self.n_scanned
             for share in self._look_through(block):
                 self.n_scanned = before + int(share * block.n_scanned)
                 on_progress(RankProgress(self.n_scanned, self.n_sets))
             self.n_scanned = before + block.n_scanned
             on_progress(RankProgress(self.n_scanned, self.n_sets))
-            if self._floor < (-1.0 if used == inf else min(_WORTH * used, -1.0)):
-                return False
-        return True
+        self._fill_up()
+
+    def best(self) -> tuple[RankedSet, ...]:
+        """Return the best sets found so far, the most significant first."""
+        checked = [self._by_simulation(found) if self._is_sparse(found) else found for found in self._best]
+        return tuple(sorted(checked, key=_rank))
 
     @property
     def _floor(self) -> float:
         """The log p-value that a set must beat to be among the best; infinity while there is room."""
         return self._best[-1].log_p_value if len(self._best) == self._top else inf
 
-    def _bar(self, floor: float) -> Bar:
+    def _bar(self, levels: tuple[int, ...]) -> float:
+        """Leave out the sets that hold a constant: nothing can be tested of them."""
         own = () if self._target is None else (int(self._levels[self._target]),)
+        return -inf if self._dof((*levels, *own)) else inf
 
-        def bar(levels: tuple[int, ...]) -> float:
-            dof = self._dof((*levels, *own))
-            return float(quantile(floor, dof)) / (2 * self._n_rows) if dof and floor < 0 else -inf
-
-        return bar
+    def _fill_up(self) -> None:
+        """Add sets of which nothing can be tested, the first of them, where there are too few others."""
+        room, every = self._top - len(self._best), combinations(range(len(self._levels)), self._order)
+        if not room:
+            return
+        untested = (
+            chosen
+            for chosen in every
+            if not self._dof(tuple(self._levels[list(chosen)].tolist()))
+            and (self._target is None or self._target in chosen)
+        )
+        if added := list(islice(untested, room)):
+            self._take(np.array(added, dtype=np.int32))
 
     def _dof(self, levels: tuple[int, ...]) -> int:
         if self._by == "interaction":
@@ -215,20 +214,12 @@ class Ranking:
 
     def _lowest_log_p(self, sets: NDArray[np.int32], shared: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the lowest log p-value that each set can have."""
-        at_most = shared if self._by == "total" or self._order == 2 else shared - self._in_a_tree(sets)
         dof = cache(self._dof)
         dofs = np.array([dof(tuple(levels)) for levels in self._levels[sets].tolist()], dtype=np.float64)
         lowest = np.zeros(len(sets))
         counts = dofs > 0
-        lowest[counts] = log_tail(2 * self._n_rows * np.maximum(at_most[counts], 0.0), dofs[counts])
+        lowest[counts] = log_tail(2 * self._n_rows * np.maximum(shared[counts], 0.0), dofs[counts])
         return lowest
-
-    def _in_a_tree(self, sets: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return what the best tree of pairs explains of each set: no interaction is above the rest."""
-        if self._pairs is None:
-            every = [varset([v]) for v in range(len(self._levels))]
-            self._pairs = np.maximum(self._oracle.extensions(every) - self._oracle.error, 0.0)
-        return tree_weights(sets, self._pairs)
 
     def _take(self, sets: NDArray[np.int32]) -> None:
         """Make sets exact and keep the best of them."""

@@ -13,7 +13,7 @@ from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.pi.independence import Independence
-from xordal.search.trees import least_beyond_pairs
+from xordal.scanning.trees import least_beyond_pairs
 from xordal.types import VarSet, varset
 
 

@@ -14,7 +14,7 @@ from xordal.counting.threads import interruptible
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
-from xordal.search.ranking import RankedSet, Ranking, RankProgress
+from xordal.scanning.ranking import RankedSet, Ranking, RankProgress
 from xordal.types import RankBy, VarSet, members
 
 

@@ -44,10 +44,15 @@ class Column:
         """Which rows have no value."""
         return self.codes < 0
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether a row has no value."""
+        return len(self.codes) > 0 and bool(self.codes.min() < 0)
+
     def counts(self, weights: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return how many rows each level has; weighted rows count as often as their weight says."""
         codes = self.codes
-        if len(codes) and codes.min() < 0:
+        if self.has_missing:
             present = ~self.is_missing
             codes, weights = codes[present], None if weights is None else weights[present]
         return np.bincount(codes, weights=weights, minlength=len(self.levels)).astype(np.int64)

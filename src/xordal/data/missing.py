@@ -33,6 +33,8 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
     DataError
         Under ``"error"`` if a value is missing, with its place; under ``"drop"`` if no row is complete.
     """
+    if not any(column.has_missing for column in columns):
+        return np.ones(len(columns[0].codes), dtype=np.bool_)
     is_missing = np.stack([column.is_missing for column in columns])
     incomplete: NDArray[np.bool_] = np.logical_or.reduce(is_missing, axis=0)
     if policy == "error" and incomplete.any():
@@ -55,7 +57,7 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
 
 def as_level(column: Column) -> Column:
     """Return a column in which missing values are a level of their own, the last."""
-    if not column.is_missing.any():
+    if not column.has_missing:
         return column
     levels: tuple[Hashable, ...] = (*column.levels, unused(MISSING_LEVEL, column.levels))
     codes = np.where(column.is_missing, np.int32(len(column.levels)), column.codes)

@@ -54,8 +54,7 @@ def suspect(column: Column, weights: NDArray[np.int64] | None = None) -> Suspect
     >>> suspect(from_values("day", [n % 31 for n in range(400)])) is None
     True
     """
-    present = ~column.is_missing
-    n_levels, n_rows = len(column.levels), int(present.sum() if weights is None else weights[present].sum())
+    n_levels, n_rows = len(column.levels), _n_present(column, weights)
     numbers = as_numbers(column.levels)
     if numbers is not None and _is_counts(column.name, numbers):
         told = f"Column {column.name!r} looks like counts of rows. "
@@ -72,6 +71,14 @@ def suspect(column: Column, weights: NDArray[np.int64] | None = None) -> Suspect
         told = f"Column {column.name!r} has {n_levels} levels, about {n_rows / n_levels:.1f} rows each. "
         return Suspect(column.name, "many levels", told + _MERGE)
     return None
+
+
+def _n_present(column: Column, weights: NDArray[np.int64] | None) -> int:
+    """Return how many rows have a value."""
+    if not column.has_missing:
+        return len(column.codes) if weights is None else int(weights.sum())
+    present = ~column.is_missing
+    return int(present.sum() if weights is None else weights[present].sum())
 
 
 def suspects(columns: Sequence[Column], weights: NDArray[np.int64] | None = None) -> list[Suspect]:

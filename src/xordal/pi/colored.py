@@ -17,7 +17,7 @@ from xordal.errors import DataError
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.signed_sets import signed_sets
-from xordal.pi.definitions import conditional_pi_submodels, pi_submodels_inside
+from xordal.pi.definitions import apart, conditional_pi_submodels, submodels_among
 from xordal.pi.independence import EXACT, Independence
 from xordal.types import Link, LinkSet, Submodel, VarSet, members
 
@@ -79,18 +79,22 @@ def color(
     everything = (1 << graph.n_vertices) - 1
     judge.decide_pairs({pair for clique in cliques for pair in combinations(members(clique), 2)})
     domain = judge.components(everything) if cliques and asks_s5 else ()
+    bounds = [
+        (n, n if most_sets is None else min(n, largest_size(n, most_sets))) for n in map(int.bit_count, cliques)
+    ]
+    sets = [
+        list(apart(judge, clique, domain, [*range(3, bound + 1), *([n] if bound < n else [])]))
+        for clique, (n, bound) in zip(cliques, bounds, strict=True)
+    ]
+    judge.decide_collectively([part for of_clique in sets for part, _ in of_clique])
     submodels: dict[tuple[VarSet, VarSet], Submodel] = {}
-    bounds: list[int] = []
-    for clique in cliques:
-        size = clique.bit_count()
-        bound = size if most_sets is None else min(size, largest_size(size, most_sets))
-        bounds += [bound] if bound < size else []
-        sizes = [*range(3, bound + 1), *([size] if bound < size else [])]
-        marginal = pi_submodels_inside(judge, clique, domain, sizes)
+    for clique, of_clique, (_, bound) in zip(cliques, sets, bounds, strict=True):
+        marginal = submodels_among(judge, of_clique)
         for submodel in (*marginal, *conditional_pi_submodels(judge, clique, range(4, bound + 1))):
             submodels.setdefault((submodel.variables, submodel.context), submodel)
     ordered = sorted(submodels.values(), key=lambda s: (s.variables.bit_count(), s.kind, s.variables))
-    return ColoredIMap(graph, tuple(ordered), links_colored(ordered), min(bounds, default=None))
+    sought_up_to = min((bound for n, bound in bounds if bound < n), default=None)
+    return ColoredIMap(graph, tuple(ordered), links_colored(ordered), sought_up_to)
 
 
 def links_colored(submodels: Iterable[Submodel]) -> LinkSet:

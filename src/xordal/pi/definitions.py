@@ -65,31 +65,39 @@ def pi_submodels(judge: Independence, N: VarSet) -> Iterator[Submodel]:
     A domain that falls into independent parts is taken part by part: S5 asks of pairs, which no other part
     can touch.
     """
-    yield from pi_submodels_inside(judge, N, judge.components(N), sizes=range(3, N.bit_count() + 1))
+    yield from submodels_among(judge, apart(judge, N, judge.components(N), range(3, N.bit_count() + 1)))
 
 
-def pi_submodels_inside(
+def apart(
     judge: Independence, inside: VarSet, domain: Partition, sizes: Iterable[int]
-) -> Iterator[Submodel]:
-    """Yield the PI submodels among some variables, for example of one clique.
+) -> Iterator[tuple[VarSet, Partition]]:
+    """Yield the sets among some variables that are PI submodels if they are collectively dependent.
+
+    They fall into pairwise independent blocks (S1') that extend into the domain (S5).
 
     Parameters
     ----------
     judge
         Decides dependence.
     inside
-        The variables.
+        The variables, for example those of one clique.
     domain
-        The components of pairwise dependence of the whole domain, into which partitions must extend (S5).
+        The components of pairwise dependence of the whole domain, into which partitions must extend.
     sizes
         Numbers of variables to look at.
     """
     for part in _parts(inside, sizes):
-        partition = judge.components(part)
-        if len(partition) < 2 or not _extends(partition, domain) or not s2(judge, part):
-            continue
-        is_full = len(partition) == part.bit_count() and s1(judge, part)
-        yield Submodel(part, partition, "full" if is_full else "partial", judge.total_correlation(part))
+        partition = s1_prime(judge, part)
+        if partition is not None and _extends(partition, domain):
+            yield part, partition
+
+
+def submodels_among(judge: Independence, sets: Iterable[tuple[VarSet, Partition]]) -> Iterator[Submodel]:
+    """Yield the PI submodels among sets that fall :func:`apart`."""
+    for part, partition in sets:
+        if s2(judge, part):
+            is_full = len(partition) == part.bit_count() and s1(judge, part)
+            yield Submodel(part, partition, "full" if is_full else "partial", judge.total_correlation(part))
 
 
 def _parts(inside: VarSet, sizes: Iterable[int]) -> Iterator[VarSet]:

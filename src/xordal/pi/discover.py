@@ -54,8 +54,13 @@ def discover(data: Data, graph: ChordalGraph, most_sets: int | None = None) -> C
     independence = Independence(data.oracle, decide=_decided_by(data))
     colored = color(independence, graph, most_sets, asks_s5=False)
     sets = [_whole(data.sample, submodel) for submodel in colored.submodels]
-    seen = zip(colored.submodels, data.judge.depends(sets), strict=True)
-    told = tuple(_told(data, independence, submodel) for submodel, is_seen in seen if is_seen)
+    is_seen = data.judge.depends(sets)
+    log_ps = data.judge.log_p_values([found for found, seen in zip(sets, is_seen, strict=True) if seen])
+    submodels = [submodel for submodel, seen in zip(colored.submodels, is_seen, strict=True) if seen]
+    told = tuple(
+        _told(data, independence, submodel, None if log_ps is None else log_ps[number])
+        for number, submodel in enumerate(submodels)
+    )
     return replace(colored, submodels=told, colored_links=links_colored(told))
 
 
@@ -92,10 +97,9 @@ def _change(terms: Sequence[tuple[int, int]]) -> SignedSets:
     return {VarSet(s): sign for s, sign in terms if s != EMPTY and sign}
 
 
-def _told(data: Data, independence: Independence, submodel: Submodel) -> Submodel:
+def _told(data: Data, independence: Independence, submodel: Submodel, log_p: float | None) -> Submodel:
     """Add to a submodel what only data have: a p-value, a bound for its pairs, a rule."""
     assert data.sample.counter is not None
-    log_p = data.judge.log_p_values([_whole(data.sample, submodel)])
     rule = None
     if submodel.context == EMPTY:
         (table,) = data.sample.counter.counts([submodel.variables])
@@ -108,7 +112,7 @@ def _told(data: Data, independence: Independence, submodel: Submodel) -> Submode
     return replace(
         submodel,
         parts_share=shared,
-        log_p_value=None if log_p is None else log_p[0],
+        log_p_value=log_p,
         pairwise_bound=_pairwise_bound(data, independence, submodel),
         rule=rule,
     )

@@ -8,12 +8,14 @@ for an exact joint is rounding, 1e-12 nats. For data somebody else decides what 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb, fsum
 from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.types import EMPTY, Link, VarSet, members, varset
+
+_AT_ONCE = 256  # sets asked about together; whoever decides may end the search between questions
 
 EXACT = 1e-12
 """Tolerance for exact joints, in nats: computed informations of independent sets are below 1e-13."""
@@ -76,35 +78,19 @@ class Independence:
         ).tolist()
         return fsum([*parts, -joint, *[-context] * (len(parts) - 1)])
 
-    def is_independent(self, a: int, b: int, given: int = EMPTY, *, n_tests: int | None = None) -> bool:
-        """Whether a and b are independent given a third set, as far as the source shows.
-
-        ``n_tests`` says that it is one of so many questions about a set that is known to be dependent.
-        """
-        if (known := self._decided.get((a, b, given))) is not None and n_tests is None:
+    def is_independent(self, a: int, b: int, given: int = EMPTY) -> bool:
+        """Whether a and b are independent given a third set, as far as the source shows."""
+        if (known := self._decided.get((a, b, given))) is not None:
             return not known
-        shared = self.information(a, b, given)
-        if shared <= self.tolerance or self._decide is None:
-            return shared <= self.tolerance
-        (depends,) = self._decide([Question(VarSet(a), VarSet(b), VarSet(given), shared)], n_tests)
-        return not depends
+        return not self._are_dependent([(a, b, given)], None)[0]
 
     def decide_pairs(self, links: Iterable[Link]) -> None:
         """Decide some pairs in one go, so that later questions about them cost nothing."""
         if self._decide is None:
             return
-        pairs = [(VarSet(1 << x), VarSet(1 << y)) for x, y in sorted(links)]
-        single = list(dict.fromkeys(v for pair in pairs for v in pair))
-        alone = dict(zip(single, self._oracle.entropies(single).tolist(), strict=True))
-        together = self._oracle.entropies([VarSet(a | b) for a, b in pairs]).tolist()
-        asked = [
-            Question(a, b, EMPTY, fsum([alone[a], alone[b], -joint]))
-            for (a, b), joint in zip(pairs, together, strict=True)
-        ]
-        for question, depends in zip(asked, self._decide(asked, None), strict=True):
-            is_dependent = depends and question.information > self.tolerance
-            self._decided[question.a, question.b, EMPTY] = is_dependent
-            self._decided[question.b, question.a, EMPTY] = is_dependent
+        asked = [(1 << x, 1 << y, EMPTY) for x, y in sorted(links)]
+        for (a, b, given), depends in zip(asked, self._are_dependent(asked, None), strict=True):
+            self._decided[a, b, given] = self._decided[b, a, given] = depends
 
     def are_marginally_independent(self, variables: int) -> bool:
         r"""Whether each variable X of the set A is independent of A \ {X}."""
@@ -126,15 +112,55 @@ class Independence:
         It is enough to ask it of pairs given all the rest: if A is independent of B given C, weak union makes
         each x of A independent of each y of B given everything else, which is the case A = {x}.
         """
-        known = self._collective.get((variables, given))
-        if known is None:
-            n_pairs = comb(variables.bit_count(), 2)
-            known = not any(
-                self.is_independent(1 << x, 1 << y, variables & ~(1 << x | 1 << y) | given, n_tests=n_pairs)
-                for x, y in combinations(members(variables), 2)
-            )
-            self._collective[variables, given] = known
-        return known
+        self.decide_collectively([variables], given)
+        return self._collective[variables, given]
+
+    def decide_collectively(self, sets: Iterable[int], given: int = EMPTY) -> None:
+        """Decide which of some sets are collectively dependent, so that asking about them costs nothing later.
+
+        Sets of one size are asked about together, since a hundred p-values take little longer than one: about
+        the first pair of each, then about the second of those that are still open, and so on.
+        """
+        by_size: dict[int, list[int]] = {}
+        for variables in dict.fromkeys(sets):
+            if (variables, given) not in self._collective:
+                by_size.setdefault(variables.bit_count(), []).append(variables)
+        for size, alike in by_size.items():
+            for start in range(0, len(alike), _AT_ONCE):
+                still_open = alike[start : start + _AT_ONCE]
+                self._collective.update(dict.fromkeys([(s, given) for s in still_open], True))
+                for pair in combinations(range(size), 2):
+                    still_open = self._still_open(still_open, given, pair)
+
+    def _still_open(self, sets: Sequence[int], given: int, pair: tuple[int, int]) -> list[int]:
+        """Return the sets in which the variables at two places depend on each other given all the rest."""
+        asked = []
+        for variables in sets:
+            chosen = members(variables)
+            x, y = (1 << chosen[place] for place in pair)
+            asked.append((x, y, variables & ~(x | y) | given))
+        n_tests = comb(sets[0].bit_count(), 2) if sets else 0
+        answers = self._are_dependent(asked, n_tests)
+        for variables, depends in zip(sets, answers, strict=True):
+            if not depends:
+                self._collective[variables, given] = False
+        return [variables for variables, depends in zip(sets, answers, strict=True) if depends]
+
+    def _are_dependent(self, asked: Sequence[tuple[int, int, int]], n_tests: int | None) -> list[bool]:
+        """Return whether a and b depend on each other given a third set, for some of these."""
+        sets = [VarSet(s) for a, b, given in asked for s in (a | given, b | given, a | b | given, given)]
+        entropies = iter(self._oracle.entropies(sets).tolist()) if sets else iter(())
+        questions = []
+        for a, b, given in asked:
+            first, second, joint, context = islice(entropies, 4)
+            shared = fsum([first, second, -joint, -context])
+            questions.append(Question(VarSet(a), VarSet(b), VarSet(given), shared))
+        answers = [question.information > self.tolerance for question in questions]
+        if self._decide is not None and any(answers):
+            able = [question for question, is_able in zip(questions, answers, strict=True) if is_able]
+            decided = iter(self._decide(able, n_tests))
+            answers = [is_able and next(decided) for is_able in answers]
+        return answers
 
     def components(self, variables: int, given: int = EMPTY) -> tuple[VarSet, ...]:
         """Return the connected components of pairwise dependence: the finest partition of S1'."""

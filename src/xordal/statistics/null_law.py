@@ -8,7 +8,7 @@ chains the one is taken that begins with the variables of the smallest counts: a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import log
 
@@ -19,16 +19,15 @@ from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.statistics.chi_squared import log_tails
 from xordal.statistics.criterion import Evidence
-from xordal.statistics.few_cells import few_cell_moments, sum_up_sparse
-from xordal.statistics.moments import Margins, Moments, Strata, margins_of, n_cells_of, step_moments
+from xordal.statistics.margins import StepCounts, margins_of
+from xordal.statistics.moments import Moments, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
 from xordal.types import EMPTY, LinkSet, SignedSets, VarSet, members, varset
 
 MOST_MEAN, MOST_VARIANCE = 4, 128
 """No step has a larger mean than so often its nominal degrees of freedom, or variance than their square."""
 
-_AT_ONCE = 500  # steps worked out together
-_FEW_CELLS = 128  # up to which Python is quicker than NumPy
+_AT_ONCE = 1 << 16  # counts whose steps are worked out together: more of them gain nothing, and take memory
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
 
 
@@ -160,25 +159,37 @@ class NullLaw:
 
     def _work_out(self, steps: Iterable[Addition]) -> None:
         """Compute the moments of steps that are not known."""
-        new = [step for step in dict.fromkeys(steps) if step not in self._steps]
-        for start in range(0, len(new), _AT_ONCE):
-            margins = {step: self._margins_of(step) for step in new[start : start + _AT_ONCE]}
-            n_cells = {step: n_cells_of(of_step) for step, of_step in margins.items()}
-            sum_up_sparse(of_step for step, of_step in margins.items() if n_cells[step] <= _FEW_CELLS)
-            for step, of_step in margins.items():
-                if n_cells[step] > _MOST_CELLS:
-                    self._steps[step] = self._shuffled(step)
-                elif n_cells[step] > _FEW_CELLS:
-                    self._steps[step] = step_moments(Strata.of(of_step))
-                else:
-                    self._steps[step] = few_cell_moments(of_step)
+        block: dict[Addition, StepCounts] = {}
+        n_counts = 0
+        for step in dict.fromkeys(steps):
+            if step not in self._steps:
+                block[step] = counts = self._counts_of(step)
+                n_counts += len(counts.of_x.counts) + len(counts.of_y.counts)
+                if n_counts > _AT_ONCE:
+                    self._work_out_block(block)
+                    block, n_counts = {}, 0
+        if block:
+            self._work_out_block(block)
 
-    def _margins_of(self, step: Addition) -> list[Margins]:
+    def _work_out_block(self, block: Mapping[Addition, StepCounts]) -> None:
+        margins = margins_of(list(block.values()))
+        n_cells = margins.n_cells()
+        number = np.minimum(n_cells, _MOST_CELLS).cumsum() // _MOST_CELLS  # few steps have that many cells
+        is_shuffled = n_cells > _MOST_CELLS
+        steps = np.array([*block, None], dtype=object)[:-1]
+        for step in steps[is_shuffled]:
+            self._steps[step] = self._shuffled(step)
+        for together in np.unique(number[~is_shuffled]):
+            chosen = (number == together) & ~is_shuffled
+            here = margins if chosen.all() else margins.only(chosen)
+            self._steps.update(zip(steps[chosen], step_moments(here), strict=True))
+
+    def _counts_of(self, step: Addition) -> StepCounts:
         x, y, separator = step
         with_x, with_y = _margins(step)
         places = (members(with_x).index(x), members(with_y).index(y))
-        levels = [self._n_levels[v] for v in members(separator)]
-        return margins_of(self._counts[with_x], self._counts[with_y], places, levels)
+        levels = tuple([self._n_levels[v] for v in members(separator)])
+        return StepCounts(self._counts[with_x], self._counts[with_y], places, levels)
 
     def _shuffled(self, step: Addition) -> Moments:
         x, y, separator = step

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-from math import log
+from itertools import permutations, product
+from math import log, sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import hypergeom
 
 from tests.examples import some
 from tests.strategies import tables
 from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.statistics import few_cells, moments
-from xordal.statistics.few_cells import few_cell_moments
-from xordal.statistics.moments import Margins, Moments, Strata, margins_of, n_cells_of, step_moments, strata
+from xordal.counting.oracle import CellCounts
+from xordal.statistics import margins as margins_module
+from xordal.statistics.margins import StepCounts, margins_of
+from xordal.statistics.moments import DENSE, Moments, step_moments
 from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value
 from xordal.statistics.permutation import shuffled_moments
 from xordal.types import members, varset
 
 Codes = NDArray[np.int64]
+Lists = list[tuple[list[int], list[int]]]
+"""The counts of x and of y in each stratum."""
 
 
-def margins(x: Codes, y: Codes, s: Codes) -> Strata:
+def counted(x: Codes, y: Codes, s: Codes) -> StepCounts:
     table = CategoricalTable.from_columns({"x": x.tolist(), "y": y.tolist(), "s": s.tolist()})
     of_x, of_y = NumpyCounter(table).counts([varset([0, 2]), varset([1, 2])])
-    return strata(of_x, of_y, (0, 0), [table.n_levels[2]])
+    return StepCounts(of_x, of_y, (0, 0), (table.n_levels[2],))
+
+
+def counts_of(lists: Lists) -> StepCounts:
+    """Return what would have been counted, the levels of x and y before that of the stratum."""
+
+    def side(of_side: list[list[int]]) -> CellCounts:
+        cells = sorted((level, s, n) for s, counts in enumerate(of_side) for level, n in enumerate(counts))
+        return CellCounts(np.array([cell[:2] for cell in cells]), np.array([cell[2] for cell in cells]))
+
+    return StepCounts(side([r for r, _ in lists]), side([c for _, c in lists]), (0, 0), (len(lists),))
+
+
+def moments_of(*steps: StepCounts) -> list[Moments]:
+    return step_moments(margins_of(steps))
 
 
 def g2(x: Codes, y: Codes, s: Codes) -> float:
@@ -49,7 +67,7 @@ def test_the_mean_is_that_of_all_permutations(first: list[int], data: st.DataObj
     y = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x))))
     one = np.zeros_like(x)
     every = [g2(x, np.array(turned), one) for turned in permutations(y.tolist())]
-    found = step_moments(margins(x, y, one))
+    (found,) = moments_of(counted(x, y, one))
     assert found.mean == pytest.approx(np.mean(every), abs=1e-9)
     if len(set(first)) <= 2 and len(set(y.tolist())) <= 2:  # one free cell: nothing is approximate
         assert found.variance == pytest.approx(np.var(every), abs=1e-6)
@@ -70,7 +88,7 @@ def test_the_mean_is_that_of_all_permutations(first: list[int], data: st.DataObj
 def test_mean_and_variance_are_those_of_shuffles(n: int, x_levels: int, y_levels: int, s_levels: int) -> None:
     generator = np.random.default_rng([n, x_levels, y_levels, s_levels])
     x, y, s = (generator.integers(levels, size=n) for levels in (x_levels, y_levels, s_levels))
-    found = step_moments(margins(x, y, s))
+    (found,) = moments_of(counted(x, y, s))
     n_shuffles = 600
     shuffled = shuffled_moments(x, y, s, generator, n_shuffles)
     variance = shuffled.variance / (1 + 3 * (2 / n_shuffles) ** 0.5)
@@ -82,7 +100,7 @@ def test_mean_and_variance_are_those_of_shuffles(n: int, x_levels: int, y_levels
 def test_an_identifier_cannot_vary() -> None:
     generator = np.random.default_rng(0)
     x, y = np.arange(500), generator.integers(2, size=500)
-    found = step_moments(margins(x, y, np.zeros_like(x)))
+    (found,) = moments_of(counted(x, y, np.zeros_like(x)))
     observed = g2(x, y, np.zeros_like(x))
     assert found.mean == pytest.approx(observed)
     assert found.variance == pytest.approx(0, abs=1e-6)
@@ -92,9 +110,7 @@ def test_an_identifier_cannot_vary() -> None:
 def test_large_counts_give_the_nominal_law() -> None:
     generator = np.random.default_rng(1)
     x, y, s = (generator.integers(levels, size=100_000) for levels in (3, 4, 2))
-    strata_ = margins(x, y, s)
-    found = step_moments(strata_)
-    assert strata_.dof == 12
+    (found,) = moments_of(counted(x, y, s))
     assert found.mean == pytest.approx(12, rel=2e-3)
     assert found.variance == pytest.approx(24, rel=5e-3)
 
@@ -104,9 +120,8 @@ def test_large_counts_give_the_nominal_law() -> None:
 def test_names_of_levels_and_sides_change_no_bit(seed: int, n: int) -> None:
     generator = np.random.default_rng(seed)
     x, y, s = (generator.integers(levels, size=n) for levels in (3, 4, 2))
-    found = step_moments(margins(x, y, s))
-    assert step_moments(margins(2 - x, (y + 1) % 4, 1 - s)) == found
-    assert step_moments(margins(y, x, s)) == found
+    (found,) = moments_of(counted(x, y, s))
+    assert moments_of(counted(2 - x, (y + 1) % 4, 1 - s), counted(y, x, s)) == [found, found]
 
 
 def test_no_table_no_evidence() -> None:
@@ -114,11 +129,11 @@ def test_no_table_no_evidence() -> None:
 
 
 @st.composite
-def every_margins(draw: st.DrawFn) -> list[Margins]:
+def every_margins(draw: st.DrawFn, largest: int = 10**9) -> Lists:
     """Margins of some strata, sparse and dense ones, rows or columns that are a whole stratum among them."""
     found = []
     for _ in range(draw(st.integers(1, 6))):
-        most = draw(st.sampled_from([3, 40, 400, 10**4, 10**9]))
+        most = min(draw(st.sampled_from([3, 40, 400, 10**4, 10**9])), largest)
         rows = draw(st.lists(st.integers(1, most), min_size=1, max_size=5))
         total = sum(rows)
         cuts = sorted(draw(st.sets(st.integers(1, total - 1), max_size=4))) if total > 1 else []
@@ -127,45 +142,142 @@ def every_margins(draw: st.DrawFn) -> list[Margins]:
     return sorted(found)
 
 
+@settings(max_examples=some(100), deadline=None)
+@given(st.lists(every_margins(), min_size=1, max_size=5))
+def test_the_steps_of_a_block_do_not_change_each_other(steps: list[Lists]) -> None:
+    block = [counts_of(margins) for margins in steps]
+    assert moments_of(*block) == [found for step in block for found in moments_of(step)]
+
+
+@settings(max_examples=some(60), deadline=None)
+@given(every_margins(largest=10**4))  # beyond, log factorials lose digits in both
+def test_moments_are_those_of_the_formula_cell_by_cell(margins: Lists) -> None:
+    (found,) = moments_of(counts_of(margins))
+    mean, variance = by_the_formula(margins)
+    assert found.mean == pytest.approx(mean, rel=1e-9, abs=1e-9)
+    assert found.variance == pytest.approx(max(variance, 0), rel=1e-7, abs=1e-7)
+
+
+def by_the_formula(margins: Lists) -> tuple[float, float]:
+    """Return mean and variance as the module's first words say: pairs of cells one by one, no sums by group."""
+    mean = variance = 0.0
+    for rows, columns in margins:
+        n = sum(rows)
+        if len(rows) == 1 or len(columns) == 1:
+            continue
+        terms = [[cell_terms(a, b, n) for b in columns] for a in rows]
+        mean += sum(term[0] for of_row in terms for term in of_row)
+        variance += sum(term[5] for of_row in terms for term in of_row)
+        r, s = (
+            [[correlation(i, k, [c / n for c in of]) for k in range(len(of))] for i in range(len(of))]
+            for of in (rows, columns)
+        )
+        cells = [(i, j) for i in range(len(rows)) for j in range(len(columns))]
+        for (i, j), (k, m) in product(cells, cells):
+            for degree in range(1, 5):
+                variance += terms[i][j][degree] * terms[k][m][degree] * (r[i][k] * s[j][m]) ** degree
+    return mean, variance
+
+
+def correlation(i: int, k: int, shares: list[float]) -> float:
+    q, p = shares[i], shares[k]
+    return 1.0 if i == k else -sqrt(q * p / ((1 - q) * (1 - p)))
+
+
+def cell_terms(a: int, b: int, n: int) -> list[float]:
+    """Return a cell's coefficients of degree 0 to 4 and the rest of its variance."""
+    mu = a * b / n
+    if mu >= DENSE:
+        second = mu * (1 - a / n) * (1 - b / n) * n / (n - 1)
+        third = second * (1 - 2 * a / n) * (1 - 2 * b / n)
+        first = (third / mu - (second / mu) ** 2) / sqrt(second)
+        constant = second / mu - third / (3 * mu**2) + second**2 / (2 * mu**3)
+        return [constant, first, sqrt(2) * second / mu * (1 + 1 / (6 * mu)), 0, 0, 0]
+    values = np.arange(max(0, a + b - n), min(a, b, 400) + 1)
+    law = hypergeom.pmf(values, n, a, b)
+    term = 2 * (values * np.log(np.maximum(values, 1) / mu) - values + mu)
+    basis: list[NDArray[np.float64]] = []
+    coefficients = []
+    for degree in range(5):  # Gram-Schmidt, twice: once leaves rounding behind
+        polynomial = ((values - mu) / (1 + sqrt(mu))) ** degree
+        for _ in range(2):
+            for known in basis:
+                polynomial = polynomial - (law * polynomial * known).sum() * known
+        norm = sqrt((law * polynomial**2).sum())
+        if degree >= len(values) or norm < 1e-7:
+            break
+        basis.append(np.asarray(polynomial / norm, dtype=np.float64))
+        coefficients.append(float((law * term * basis[-1]).sum()))
+    coefficients += [0.0] * (5 - len(coefficients))
+    rest = float((law * term**2).sum()) - sum(c**2 for c in coefficients)
+    return [*coefficients, max(rest, 0.0)]
+
+
+@given(st.lists(st.lists(st.floats(-1e6, 1e6), max_size=200), min_size=1, max_size=5))
+def test_sums_behind_a_zero_are_rounded_as_those_of_numpy(lists: list[list[float]]) -> None:
+    flat = np.array([value for values in lists for value in (0.0, *values)])
+    first = np.cumsum([0, *(len(values) + 1 for values in lists)])[:-1]
+    for terms, axis in ((flat, 0), (np.stack([flat, flat]), 1)):
+        sums = np.add.reduceat(terms, first, axis=axis)
+        assert sums.reshape(-1)[: len(lists)].tolist() == [float(np.sum(np.array(values))) for values in lists]
+
+
 @settings(max_examples=some(200), deadline=None)
 @given(every_margins())
-def test_few_cells_are_summed_as_many_are_to_the_bit(margins: list[Margins]) -> None:
-    assert few_cell_moments(margins) == step_moments(Strata.of(margins))
-    assert n_cells_of(margins) == Strata.of(margins).n_cells
-
-
-@given(st.lists(st.floats(-1e6, 1e6), max_size=200))
-def test_sums_are_rounded_as_numpy_does(values: list[float]) -> None:
-    assert few_cells._sum(values) == float(np.sum(np.array(values)))
-
-
-@settings(max_examples=some(200), deadline=None)
-@given(every_margins())
-def test_no_margins_have_moments_above_the_bounds(margins: list[Margins]) -> None:
-    found = step_moments(Strata.of(margins))
+def test_no_margins_have_moments_above_the_bounds(margins: Lists) -> None:
+    found = moments_of(counts_of(margins))[0]
     dof = max(1, sum((len(rows) - 1) * (len(columns) - 1) for rows, columns in margins))
     assert found.mean <= MOST_MEAN * dof
     assert found.variance <= MOST_VARIANCE * dof**2
 
 
 @given(every_margins(), st.floats(0, 1e5), st.floats(-20, -0.1))
-def test_what_is_beyond_doubt_has_such_a_p_value(margins: list[Margins], g2: float, log_level: float) -> None:
+def test_what_is_beyond_doubt_has_such_a_p_value(margins: Lists, g2: float, log_level: float) -> None:
     dof = sum((len(rows) - 1) * (len(columns) - 1) for rows, columns in margins)
     if is_beyond_doubt(g2, dof, log_level):
-        assert log_p_value(g2, step_moments(Strata.of(margins))) <= log_level
+        assert log_p_value(g2, moments_of(counts_of(margins))[0]) <= log_level
     assert not is_beyond_doubt(g2, 0, log_level)
     assert not is_beyond_doubt(2.0 * dof, dof, log_level)
 
 
+@given(st.lists(every_margins(), min_size=1, max_size=4), st.sampled_from([2, 3, 8]))
+def test_margins_stand_in_the_order_of_their_counts(steps: list[Lists], places: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(margins_module, "_PLACES", places)  # beyond which lists are compared by their ranks
+        found = margins_of([counts_of(margins) for margins in steps])
+    for number, margins in enumerate(steps):
+        rows, columns = sorted([r for r, _ in margins]), sorted([c for _, c in margins])
+        turned = [(c, r) if columns < rows else (r, c) for r, c in margins]
+        strata = np.flatnonzero(found.step == number)
+        here = [
+            (found.rows[found.row_stratum == s].tolist(), found.columns[found.column_stratum == s].tolist())
+            for s in strata
+        ]
+        assert here == [([1], [1]), *sorted(turned)]
+    assert found.n_cells().tolist() == [1 + sum(len(r) * len(c) for r, c in margins) for margins in steps]
+
+
+@given(st.lists(every_margins(), min_size=1, max_size=4), st.data())
+def test_some_steps_of_a_block(steps: list[Lists], data: st.DataObject) -> None:
+    is_chosen = data.draw(st.lists(st.booleans(), min_size=len(steps), max_size=len(steps)))
+    block = [counts_of(margins) for margins in steps]
+    kept = margins_of(block).only(np.array(is_chosen))
+    alone = [step for step, here in zip(block, is_chosen, strict=True) if here]
+    if alone:
+        wanted = margins_of(alone)
+        for name in ("rows", "columns", "row_stratum", "column_stratum", "step"):
+            assert getattr(kept, name).tolist() == getattr(wanted, name).tolist()
+
+
 @given(tables(min_variables=3, max_variables=5), st.data())
-def test_few_cells_are_put_into_strata_as_many_are(table: CategoricalTable, data: st.DataObject) -> None:
+def test_strata_too_many_to_number_are_told_apart_as_well(table: CategoricalTable, data: st.DataObject) -> None:
     x, y, *others = data.draw(st.permutations(range(table.n_variables)))
     separator = sorted(data.draw(st.sets(st.sampled_from(others))))
     sets = [varset([x, *separator]), varset([y, *separator])]
     of_x, of_y = NumpyCounter(table).counts(sets)
     places = (members(sets[0]).index(x), members(sets[1]).index(y))
-    levels = [table.n_levels[v] for v in separator]
-    few = margins_of(of_x, of_y, places, levels)
+    step = StepCounts(of_x, of_y, places, tuple(table.n_levels[v] for v in separator))
+    numbered = moments_of(step)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moments, "_FEW", 0)
-        assert margins_of(of_x, of_y, places, levels) == few
+        patch.setattr(margins_module, "_LARGEST_CODE", 0)
+        assert moments_of(step) == numbered

@@ -52,7 +52,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     criterion
         Ranks and accepts link sets; ``Significance(0.05)`` by default.
     fill_in
-        Whether link sets that break chordality are candidates together with the links that mend it.
+        Whether link sets that break chordality are candidates together with fill-in links that keep it.
     prune
         Whether to take out links that later ones have made idle.
     local_search

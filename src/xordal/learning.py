@@ -93,8 +93,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         ``"printed"`` (the paper's pseudo-code), ``"as_run"`` (the run behind its tables), ``"straightforward"``
         (no backtracking) or ``"single"`` (single links only).
     fill_in
-        Whether link sets that break chordality are candidates together with the links that mend it; by default
-        where neither the paper's criterion nor one of its schedules is named.
+        Whether link sets that break chordality are candidates together with fill-in links that keep it; by
+        default where neither the paper's criterion nor one of its schedules is named.
     prune
         Whether to take out links that later ones have made idle, in turn with the search; by default where
         neither the paper's criterion nor one of its schedules is named.

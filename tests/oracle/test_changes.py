@@ -51,7 +51,9 @@ def test_links_that_come_and_go_lose_no_candidate(
     lookaheads = {i: Lookahead(held, i) for i in range(1, k + 1)}
     for _ in range(data.draw(st.integers(1, 8))):
         graph = state.graph
-        able = [link for link in graph.missing_links(VarSet((1 << graph.n_vertices) - 1)) if graph.may_add(link)]
+        able = [
+            link for link in graph.missing_links(VarSet((1 << graph.n_vertices) - 1)) if graph.may_add(link)
+        ]
         unneeded = [link for link, _ in removable(graph)]
         link = data.draw(st.sampled_from(able + unneeded))
         if link in unneeded:

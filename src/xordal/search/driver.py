@@ -48,6 +48,27 @@ class Progress:
     is_local: bool = False
 
 
+class Meter:
+    """Counts what a search looks at, tells of it, and ends the search at its limits.
+
+    The search holds its sources and these call the meter; it holds neither, so that a search that is over is
+    freed at once instead of waiting for the garbage collector.
+    """
+
+    def __init__(self, watch: Watch, on_progress: Callable[[Progress], None] | None) -> None:
+        self.lookahead = self.sets_scanned = self.graphs_tested = 0
+        self.is_local = False
+        self._watch, self._on_progress = watch, on_progress
+
+    def tell(self, n_sets: int) -> None:
+        """Count so many more variable sets."""
+        self.sets_scanned += n_sets
+        if self._on_progress is not None:
+            now = Progress(self.lookahead, self.sets_scanned, self.graphs_tested, self.is_local)
+            self._on_progress(now)
+        self._watch.check()
+
+
 class Search:
     """A search from the empty graph, or from the required links.
 
@@ -86,8 +107,6 @@ class Search:
     ) -> None:
         self._problem = problem
         self._state = GraphState(ChordalGraph.empty(len(problem.n_levels)))
-        self._held = Held(problem, self._state, self._tell)
-        self._i = 0
         self._lookaheads: dict[int, Lookahead] = {}
         self._schedule = schedule
         self._pruner = pruner
@@ -96,9 +115,9 @@ class Search:
         self._journal = journal
         self._known = deque(journal.entries if journal else ())
         self._on_entry = on_entry
-        self._on_progress = on_progress
+        self._meter = Meter(self._watch, on_progress)
+        self._held = Held(problem, self._state, self._meter.tell)
         self._trace: list[TraceEntry] = []
-        self._graphs_tested = self._sets_scanned = 0
         self._stopped_by: StoppedBy | None = "interruption"
 
     @property
@@ -128,10 +147,10 @@ class Search:
         """Return what has been learned up to now."""
         return SearchRun(
             tuple(self._trace),
-            self._graphs_tested,
+            self._meter.graphs_tested,
             sum(one.candidates_scored for one in self._lookaheads.values())
             + (0 if self._local is None else self._local.candidates_scored),
-            self._sets_scanned,
+            self._meter.sets_scanned,
             self._stopped_by,
         )
 
@@ -171,18 +190,16 @@ class Search:
         return tuple(self._moved(self._local, move, len(moves)) for move in moves)
 
     def _removal(self, e: Evidence, log_p_value: float | None = None) -> TraceEntry:
-        return TraceEntry("remove", 1, e.links, -e.gain, -e.dof, self._graphs_tested, (), log_p_value)
+        return TraceEntry("remove", 1, e.links, -e.gain, -e.dof, self._meter.graphs_tested, (), log_p_value)
 
     def _moved(self, local: LocalSearch, move: Move, sequence: int) -> TraceEntry:
         e = local.evidence(move)
-        add = TraceEntry("add", 1, e.links, e.gain, e.dof, self._graphs_tested)
+        add = TraceEntry("add", 1, e.links, e.gain, e.dof, self._meter.graphs_tested)
         return replace(add if move.comes else self._removal(e), sequence=sequence)
 
     def _on_local_block(self, length: int, n_moves: int) -> None:
-        self._sets_scanned += n_moves
-        if self._on_progress is not None:
-            self._on_progress(Progress(length, self._sets_scanned, self._graphs_tested, is_local=True))
-        self._watch.check()
+        self._meter.lookahead, self._meter.is_local = length, True
+        self._meter.tell(n_moves)
 
     def _lookahead(self, i: int) -> bool:
         """Repeat passes of i links until one learns nothing (function lookahead, lines 1-12)."""
@@ -195,25 +212,18 @@ class Search:
     def _pass(self, i: int) -> TraceEntry | None:
         """Return the best acceptable set of i links, if there is one."""
         best = None if self._known else self._best(i)
-        self._graphs_tested += comb(self.graph.n_missing, i)
+        self._meter.graphs_tested += comb(self.graph.n_missing, i)
         if self._known:
             entry = self._known[0]
             return entry if (entry.action, entry.lookahead, entry.sequence) == ("add", i, 0) else None
         return None if best is None else self._entry(i, best)
 
     def _best(self, i: int) -> Judged | None:
-        self._i = i
-        self._tell(0)
+        self._meter.lookahead, self._meter.is_local = i, False
+        self._meter.tell(0)
         if i not in self._lookaheads:
             self._lookaheads[i] = Lookahead(self._held, i)
         return self._lookaheads[i].best()
-
-    def _tell(self, n_sets: int) -> None:
-        """Count the variable sets looked at, tell of it, and end the search at its limits."""
-        self._sets_scanned += n_sets
-        if self._on_progress is not None:
-            self._on_progress(Progress(self._i, self._sets_scanned, self._graphs_tested))
-        self._watch.check()
 
     def _add_required(self) -> None:
         rules = self._problem.rules
@@ -225,7 +235,7 @@ class Search:
 
     def _entry(self, i: int, found: Judged) -> TraceEntry:
         evidence, log_p_value = found.evidence, found.verdict.log_p_value
-        n_tested = self._graphs_tested
+        n_tested = self._meter.graphs_tested
         return TraceEntry(
             "add", i, evidence.links, evidence.gain, evidence.dof, n_tested, evidence.fill_in, log_p_value
         )
@@ -253,7 +263,7 @@ class Search:
 
     def _fits(self, entry: TraceEntry) -> bool:
         """Whether an entry of an earlier run can have come here: the graph stays chordal."""
-        if entry.graphs_tested != self._graphs_tested or any(
+        if entry.graphs_tested != self._meter.graphs_tested or any(
             v >= self.graph.n_vertices for _, v in entry.links
         ):
             return False

@@ -135,7 +135,8 @@ def accepted(problem: Problem, sets: Sequence[Sequence[Evidence]]) -> list[Judge
     one with the best rank as a whole is taken, then the first link set.
     """
     every = [e for some in sets for e in some]
-    also = iter(problem.judge.judge([test for e in every for test in e.also]))
+    further = [test for e in every for test in e.also]
+    also = iter(problem.judge.judge(further) if further else ())
     others = [[next(also) for _ in e.also] for e in every]  # first: one that fails saves the test of the whole
     able = [all(verdict.is_accepted for verdict in some) for some in others]
     whole = iter(problem.judge.judge([e for e, is_able in zip(every, able, strict=True) if is_able]))

@@ -12,7 +12,7 @@ apart by the numbers of levels of their variables alone, so bars are worked out 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from math import comb, inf, prod
 
 import numpy as np
@@ -70,6 +70,11 @@ class Shapes:
         """Return the shape of a base that is completed together with single variables, from their levels."""
         cells = prod([self._n_levels[v] for v in members(base.variables)])
         return self._extension(self.of(base), cells)
+
+    @cached_property
+    def of_each(self) -> Kinds:
+        """The numbers of levels of the single variables."""
+        return self.kinds(np.arange(len(self._n_levels), dtype=np.int32)[:, None])
 
     def bar(self, shape_of: ShapeOf, own: float = 0.0) -> Bar:
         """Return what variables of some numbers of levels must share, where ``own`` is gained already."""

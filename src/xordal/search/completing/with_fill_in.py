@@ -29,7 +29,7 @@ from xordal.types import Link, SignedSets, VarSet, members, varset
 
 @dataclass(slots=True, eq=False)
 class Admitted:
-    """A set that its own variables speak for, as it lies in the present graph.
+    """An admitted set, as it lies in the present graph.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class WithFillIn:
     def __init__(self, problem: Problem, state: GraphState, i: int) -> None:
         self.n_scored = 0
         self._problem, self._state, self._i = problem, state, i
-        self._asked: set[VarSet] = set()
+        self._tested: set[VarSet] = set()
         self._admitted: dict[VarSet, Admitted] = {}
         self._highest: dict[Addition, float] = {}  # rank of a pair's own link, the same in most later graphs
 
@@ -70,7 +70,7 @@ class WithFillIn:
     def _altered(self, change: Change) -> list[VarSet]:
         """Return the admitted sets that lie in the graph in another way; forget those that miss other links."""
         for link in map(varset, change.removed):  # what misses one more link is another question
-            self._asked = {s for s in self._asked if s & link != link}
+            self._tested = {s for s in self._tested if s & link != link}
         joined = change.before.components != change.after.components
         found = []
         for s, one in list(self._admitted.items()):
@@ -83,10 +83,10 @@ class WithFillIn:
         return found
 
     def _admit(self, sets: list[VarSet]) -> list[VarSet]:
-        """Ask the sets that were not asked before; return those that their own variables speak for."""
+        """Test the sets that were not tested before; return those that are admitted."""
         graph = self._state.graph
-        new = [s for s in dict.fromkeys(sets) if s not in self._asked and graph.misses(s, self._i)]
-        self._asked.update(new)
+        new = [s for s in dict.fromkeys(sets) if s not in self._tested and graph.misses(s, self._i)]
+        self._tested.update(new)
         return [s for s, may in zip(new, admitted(self._problem, graph, new), strict=True) if may]
 
     def _looked_at(self, sets: list[VarSet]) -> BoundedSets:
@@ -133,7 +133,7 @@ class WithFillIn:
 
 
 def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> list[bool]:
-    """Return which sets their own variables speak for."""
+    """Return which sets are admitted: every two variables that are not linked need the rest of the set."""
     missing = [graph.missing_links(s) for s in sets]
     pairs = [_beyond_the_pair(s, link) for s, links in zip(sets, missing, strict=True) for link in links]
     shared = iter(gains(pairs, problem.oracle))

@@ -37,8 +37,6 @@ class Extended:
         self._bases, self._n_more = bases, n_more
         self._problem, self._state, self._tell = bases.held.problem, bases.held.state, bases.held.tell
         self._are_apart = bases.holding is BY_COMPONENT
-        single = np.arange(len(self._problem.n_levels), dtype=np.int32)[:, None]
-        self._levels = self._problem.shapes.kinds(single)
 
     def fresh(self, change: Change) -> Iterator[BoundedSets]:
         """Yield the extensions of bases that have come up or gain something else now."""
@@ -71,8 +69,9 @@ class Extended:
             alike.setdefault(shapes.extended(base), []).append(row)
         for shape_of, rows in alike.items():
             some = gained[rows]
-            at, v = np.nonzero(some >= shapes.least_gains(shape_of, self._levels))
-            kinds = self._levels[0], self._levels[1][v]
+            levels, level = shapes.of_each
+            at, v = np.nonzero(some >= shapes.least_gains(shape_of, shapes.of_each))
+            kinds = levels, level[v]
             uppers[np.array(rows)[at], v] = shapes.highest(shape_of, kinds, some[at, v])
         of, chosen = np.nonzero(uppers > -inf)
         found = chosen.astype(np.int32)[:, None], uppers[of, chosen]

@@ -178,13 +178,16 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                 with interruptible():
                     run = search.run()
             except KeyboardInterrupt:
-                raise Interrupted(_learned(known, search.so_far(), plan, perf_counter() - started)) from None
-    learned = _learned(known, run, plan, perf_counter() - started)
+                run = search.so_far()
+                seconds = perf_counter() - started
+                raise Interrupted(_learned(known, _graph(known, run), run, plan, seconds)) from None
+    graph = _graph(known, run)
+    learned = _learned(known, graph, run, plan, perf_counter() - started)
     if not find_groups:
         return learned
     try:
         with interruptible():
-            return _with_submodels(known, learned, plan, _of_groups(known, plan, judge), watch)
+            return _with_submodels(known, graph, learned, plan, _of_groups(known, plan, judge), watch)
     except Stopped:
         return learned
     except KeyboardInterrupt:
@@ -296,12 +299,14 @@ def _reference(
     )
 
 
-def _learned(known: _Known, run: SearchRun, plan: Plan, seconds: float) -> Learned:
-    links = links_after(run.trace)
-    graph = ChordalGraph.empty(len(known.variables)).add(links)
+def _graph(known: _Known, run: SearchRun) -> ChordalGraph:
+    return ChordalGraph.empty(len(known.variables)).add(links_after(run.trace))
+
+
+def _learned(known: _Known, graph: ChordalGraph, run: SearchRun, plan: Plan, seconds: float) -> Learned:
     return Learned(
         variables=known.variables,
-        links=links,
+        links=graph.links,
         cliques=tuple(members(clique) for clique in maximal_cliques(graph)),
         run=run,
         settings=plan.to_json(),
@@ -323,9 +328,10 @@ def _of_groups(known: _Known, plan: Plan, judge: Judge) -> Judge:
     return Significance().on(known.sample(plan)) if plan.criterion.is_score else judge
 
 
-def _with_submodels(known: _Known, learned: Learned, plan: Plan, judge: Judge, watch: Watch) -> Learned:
+def _with_submodels(
+    known: _Known, graph: ChordalGraph, learned: Learned, plan: Plan, judge: Judge, watch: Watch
+) -> Learned:
     """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
-    graph = ChordalGraph.empty(len(known.variables)).add(learned.links)
     most_sets = max(_LEAST_SETS, min(_MOST_SETS, _SETS_IN_ALL // len(learned.cliques)))
     if known.n_rows is None:
         colored = color(Independence(known.oracle), graph, most_sets=most_sets)

@@ -32,11 +32,11 @@ _KNOWN = {
 _MOST = 2**53  # whole numbers beyond it are no floats
 
 
-def history(top: Node, variables: tuple[str, ...], links: LinkSet, n_rows: int) -> Learned | None:
-    """Return how a network was learned; None for a file without a trace."""
+def history(top: Node, variables: tuple[str, ...], graph: ChordalGraph, n_rows: int) -> Learned | None:
+    """Return how the network of a graph was learned; None for a file without a trace."""
     if top.get("trace") is None:
         return None
-    trace = tuple(_entry(item, variables) for item in top["trace"].items())
+    trace, links = tuple(_entry(item, variables) for item in top["trace"].items()), graph.links
     if _replayed(top["trace"], trace) != links:
         top["trace"].wrong("the steps do not lead to the links of the network")
     if (single := top.get("single_link")) is not None:
@@ -49,7 +49,6 @@ def history(top: Node, variables: tuple[str, ...], links: LinkSet, n_rows: int) 
         top["sets_scanned"].integer(0),
         None if stopped is None else cast("StoppedBy", stopped.one_of(*get_args(StoppedBy))),
     )
-    graph = ChordalGraph.empty(len(variables)).add(links)
     up_to, submodels, colored = top.get("submodels_up_to"), top.get("submodels"), top.get("colored_links")
     return Learned(
         variables=variables,

@@ -23,9 +23,10 @@ from xordal.formats.checked import Node, parse
 from xordal.formats.history import history, read_links
 from xordal.formats.json import to_json
 from xordal.formats.levels import level_from_json, level_to_json
-from xordal.graph.chordal import ChordalGraph, is_chordal, linked
+from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import junction_tree, maximal_cliques
 from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork, estimate
+from xordal.model.parameters import Table
 from xordal.model.smoothing import Backoff, Smoothing, smoothing_to_json
 from xordal.types import LinkSet, VarSet, members, single_link_part, varset
 
@@ -85,7 +86,7 @@ def loads(text: str, file: str = "the text") -> DecomposableMarkovNetwork:
     tables = _tables(top, variables, tuple(map(len, levels)), graph, n_rows)
     _check_agreement(top["tables"], variables, graph, tables)
     _check_summary(top["data"], variables, levels, tables, n_rows)
-    learned = history(top, variables, links, n_rows)
+    learned = history(top, variables, graph, n_rows)
     smoothing = _smoothing(top["smoothing"])
     return estimate(graph, CliqueCounts(tables), variables, levels, smoothing=smoothing, learned=learned)
 
@@ -105,7 +106,7 @@ def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
             for name, levels in zip(variables, network.levels, strict=True)
         },
         "smoothing": smoothing_to_json(network.smoothing),
-        "tables": [_table(network, number) for number in range(len(network.cliques))],
+        "tables": [_table(network, table) for table in network.clique_tables()],
         "data": _summary(network),
     }
     if network.learned is not None:
@@ -128,10 +129,13 @@ def _smoothing(node: Node) -> Smoothing:
     return Backoff(rows)
 
 
-def _table(network: DecomposableMarkovNetwork, number: int) -> dict[str, object]:
-    table = network.clique_tables()[number]
+def _table(network: DecomposableMarkovNetwork, table: Table) -> dict[str, object]:
     cells, counts = table.counted.cells, table.counted.counts
-    return {"variables": list(network.cliques[number]), "cells": cells.tolist(), "counts": counts.tolist()}
+    return {
+        "variables": list(network.names(table.variables)),
+        "cells": cells.tolist(),
+        "counts": counts.tolist(),
+    }
 
 
 def _summary(network: DecomposableMarkovNetwork) -> dict[str, object]:
@@ -196,10 +200,10 @@ def _levels(node: Node, variables: tuple[str, ...]) -> Iterator[tuple[Hashable, 
 
 
 def _graph(node: Node, variables: tuple[str, ...], links: LinkSet) -> ChordalGraph:
-    empty = ChordalGraph.empty(len(variables))
-    if not is_chordal(linked(empty.neighbours, links)):
+    try:
+        return ChordalGraph.empty(len(variables)).add(links)
+    except ValueError:
         node.wrong("the links are not chordal: a ring of four or more has no link across it")
-    return empty.add(links)
 
 
 def _tables(

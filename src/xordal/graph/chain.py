@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xordal.graph.chordal import ChordalGraph, separator_of
+from xordal.graph.chordal import ChordalGraph, add_link, separator_of
 from xordal.types import LinkSet, VarSet
 
 
@@ -40,7 +40,7 @@ def additions(graph: ChordalGraph, links: LinkSet) -> tuple[Addition, ...] | Non
         separator = graph.separator(link)
         return None if separator is None else (Addition(*link, separator),)
     masks: list[int] = list(graph.neighbours)
-    components: dict[int, int] = {v: graph.components[v] for link in links for v in link}
+    components: list[int] = list(graph.components)
     chain: list[Addition] = []
     waiting = list(links)
     while waiting:
@@ -53,16 +53,5 @@ def additions(graph: ChordalGraph, links: LinkSet) -> tuple[Addition, ...] | Non
         chain.append(Addition(x, y, separator))
         waiting.remove((x, y))
         if waiting:
-            _link(masks, components, x, y)
+            add_link(masks, components, x, y)
     return tuple(chain)
-
-
-def _link(masks: list[int], components: dict[int, int], x: int, y: int) -> None:
-    """Link two vertices, and join their components as far as these are kept."""
-    masks[x] |= 1 << y
-    masks[y] |= 1 << x
-    if components[x] != components[y]:
-        joined = components[x] | components[y]
-        for v, component in components.items():
-            if component & joined:
-                components[v] = joined

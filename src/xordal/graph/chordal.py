@@ -7,7 +7,7 @@ its order yields cliques, separators and signed sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -77,9 +77,7 @@ def component_masks(neighbours: Sequence[int]) -> list[int]:
     return found
 
 
-def separator_of(
-    neighbours: Sequence[int], components: Sequence[int] | Mapping[int, int], x: int, y: int
-) -> VarSet | None:
+def separator_of(neighbours: Sequence[int], components: Sequence[int], x: int, y: int) -> VarSet | None:
     """Return what separates x from y if linking them keeps the graph chordal, else None.
 
     In a chordal graph that is so exactly when the common neighbours S of x and y separate them (S is empty
@@ -130,6 +128,24 @@ def linked(neighbours: Sequence[int], links: Iterable[Link]) -> list[int]:
     return masks
 
 
+def add_link(neighbours: list[int], components: list[int], x: int, y: int) -> None:
+    """Link two vertices in place and join their components; that the graph stays chordal is not checked.
+
+    Examples
+    --------
+    >>> neighbours, components = [0b010, 0b001, 0b000], [0b011, 0b011, 0b100]
+    >>> add_link(neighbours, components, 1, 2)
+    >>> neighbours, components
+    ([2, 5, 2], [7, 7, 7])
+    """
+    neighbours[x] |= 1 << y
+    neighbours[y] |= 1 << x
+    if not components[x] >> y & 1:
+        joined = components[x] | components[y]
+        for v in members(joined):
+            components[v] = joined
+
+
 @dataclass(frozen=True, slots=True)
 class ChordalGraph:
     """An immutable chordal graph over vertices 0 .. N-1.
@@ -148,6 +164,7 @@ class ChordalGraph:
     neighbours: tuple[VarSet, ...]
     components: tuple[VarSet, ...] = field(compare=False)
     """For each vertex, the component that holds it."""
+    _order: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def empty(cls, n_vertices: int) -> ChordalGraph:
@@ -157,14 +174,25 @@ class ChordalGraph:
     @classmethod
     def of(cls, neighbours: Sequence[int]) -> ChordalGraph:
         """Return the graph with these neighbour masks; ValueError if it is not chordal."""
-        if not is_chordal(neighbours):
+        order = perfect_order(neighbours)
+        if order is None:
             raise ValueError("these links would break chordality")
-        return cls(tuple(map(VarSet, neighbours)), tuple(map(VarSet, component_masks(neighbours))))
+        return cls(tuple(map(VarSet, neighbours)), tuple(map(VarSet, component_masks(neighbours))), order)
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices."""
         return len(self.neighbours)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """A :func:`perfect_order` of the vertices, searched for once."""
+        if self._order is None:
+            found = perfect_order(self.neighbours)
+            assert found is not None, "a ChordalGraph is chordal"
+            object.__setattr__(self, "_order", found)  # the same whenever it is asked for, so nothing changes
+            return found
+        return self._order
 
     @property
     def n_missing(self) -> int:
@@ -246,13 +274,11 @@ class ChordalGraph:
 
     def extended(self, links: LinkSet) -> ChordalGraph:
         """Return the graph with links added that a chain of additions has shown to keep it chordal."""
-        components = list(self.components)
+        neighbours: list[int] = list(self.neighbours)
+        components: list[int] = list(self.components)
         for x, y in links:
-            if not components[x] >> y & 1:
-                joined = VarSet(components[x] | components[y])
-                for v in members(joined):
-                    components[v] = joined
-        return ChordalGraph(tuple(map(VarSet, linked(self.neighbours, links))), tuple(components))
+            add_link(neighbours, components, x, y)
+        return ChordalGraph(tuple(map(VarSet, neighbours)), tuple(map(VarSet, components)))
 
     def induced(self, chosen: Sequence[int]) -> ChordalGraph:
         """Return the graph between some vertices, numbered anew in their order.

@@ -27,7 +27,7 @@ from itertools import accumulate, combinations
 from operator import or_
 
 from xordal.graph.chain import Addition
-from xordal.graph.chordal import ChordalGraph, separator_of
+from xordal.graph.chordal import ChordalGraph, add_link, separator_of
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.types import Link, LinkSet, VarSet, members, varset
@@ -255,10 +255,6 @@ class _Growing:
         separator = separator_of(self.masks, self.components, x, y)
         if separator is None:
             return False
-        self.masks[x] |= 1 << y
-        self.masks[y] |= 1 << x
-        joined = self.components[x] | self.components[y]
-        for v in members(joined):
-            self.components[v] = joined
+        add_link(self.masks, self.components, x, y)
         self.steps.append(Addition(x, y, separator))
         return True

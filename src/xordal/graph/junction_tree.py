@@ -36,7 +36,7 @@ def junction_tree(graph: ChordalGraph, inside: VarSet | None = None) -> Junction
     >>> [members(clique) for clique in tree.cliques], tree.parents
     ([(0, 1), (1, 2), (3,)], (None, 0, None))
     """
-    order = perfect_order(graph.neighbours, inside)
+    order = graph.order if inside is None else perfect_order(graph.neighbours, inside)
     assert order is not None, "a ChordalGraph is chordal"
     position = {v: step for step, v in enumerate(order)}
     clique_of: dict[int, int] = {}

@@ -23,7 +23,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from xordal.graph.chain import additions
-from xordal.graph.chordal import ChordalGraph, component_masks, separator_of
+from xordal.graph.chordal import ChordalGraph, add_link, component_masks, separator_of
 from xordal.graph.nearby import disturbed, within_two
 from xordal.types import Link, LinkSet, VarSet, members
 
@@ -63,17 +63,13 @@ class Place(NamedTuple):
     def after(self, move: Move) -> Place:
         """Return the graph after a move."""
         (x, y), separator, comes = move
-        masks = list(self.neighbours)
-        masks[x] ^= 1 << y
-        masks[y] ^= 1 << x
-        if separator:
-            return Place(tuple(masks), self.components)
-        if not comes:
-            return Place(tuple(masks), tuple(component_masks(masks)))
-        joined = self.components[x] | self.components[y]
-        return Place(
-            tuple(masks), tuple(joined if joined >> v & 1 else c for v, c in enumerate(self.components))
-        )
+        masks, components = list(self.neighbours), list(self.components)
+        if comes:
+            add_link(masks, components, x, y)
+            return Place(tuple(masks), tuple(components))
+        masks[x] &= ~(1 << y)
+        masks[y] &= ~(1 << x)
+        return Place(tuple(masks), self.components if separator else tuple(component_masks(masks)))
 
 
 def place_of(graph: ChordalGraph) -> Place:

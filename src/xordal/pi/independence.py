@@ -8,11 +8,12 @@ for an exact joint is rounding, 1e-12 nats. For data somebody else decides what 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from math import comb, fsum
 from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle
+from xordal.counting.total_correlation import total_correlations
 from xordal.types import EMPTY, Link, VarSet, members, varset
 
 _AT_ONCE = 256  # sets asked about together; whoever decides may end the search between questions
@@ -66,17 +67,19 @@ class Independence:
 
     def information(self, a: int, b: int, given: int = EMPTY) -> float:
         """Return the mutual information I(a; b | given) in nats."""
-        sets = [VarSet(s) for s in (a | given, b | given, a | b | given, given)]
-        first, second, joint, context = self._oracle.entropies(sets).tolist()
-        return fsum([first, second, -joint, -context])
+        return self._informations([(a, b, given)])[0]
+
+    def _informations(self, asked: Sequence[tuple[int, int, int]]) -> list[float]:
+        sets = [VarSet(s) for a, b, given in asked for s in (a | given, b | given, a | b | given, given)]
+        found = self._oracle.entropies(sets).tolist()
+        return [
+            fsum([first, second, -joint, -context])
+            for first, second, joint, context in zip(*(found[place::4] for place in range(4)), strict=True)
+        ]
 
     def total_correlation(self, variables: int, given: int = EMPTY) -> float:
         """Return what the variables share in all, sum of H(v | given) minus H(variables | given), in nats."""
-        single = [VarSet(1 << v | given) for v in members(variables)]
-        *parts, joint, context = self._oracle.entropies(
-            [*single, VarSet(variables | given), VarSet(given)]
-        ).tolist()
-        return fsum([*parts, -joint, *[-context] * (len(parts) - 1)])
+        return total_correlations(self._oracle, [variables], given)[0]
 
     def is_independent(self, a: int, b: int, given: int = EMPTY) -> bool:
         """Whether a and b are independent given a third set, as far as the source shows."""
@@ -148,16 +151,16 @@ class Independence:
 
     def _are_dependent(self, asked: Sequence[tuple[int, int, int]], n_tests: int | None) -> list[bool]:
         """Return whether a and b depend on each other given a third set, for some of these."""
-        sets = [VarSet(s) for a, b, given in asked for s in (a | given, b | given, a | b | given, given)]
-        entropies = iter(self._oracle.entropies(sets).tolist()) if sets else iter(())
-        questions = []
-        for a, b, given in asked:
-            first, second, joint, context = islice(entropies, 4)
-            shared = fsum([first, second, -joint, -context])
-            questions.append(Question(VarSet(a), VarSet(b), VarSet(given), shared))
-        answers = [question.information > self.tolerance for question in questions]
+        if not asked:
+            return []
+        informations = self._informations(asked)
+        answers = [information > self.tolerance for information in informations]
         if self._decide is not None and any(answers):
-            able = [question for question, is_able in zip(questions, answers, strict=True) if is_able]
+            able = [
+                Question(VarSet(a), VarSet(b), VarSet(given), information)
+                for (a, b, given), information in zip(asked, informations, strict=True)
+                if information > self.tolerance
+            ]
             decided = iter(self._decide(able, n_tests))
             answers = [is_able and next(decided) for is_able in answers]
         return answers

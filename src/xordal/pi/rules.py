@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import CellCounts
 from xordal.types import Rule
 
-_FEW = 64  # cells up to which Python is quicker than NumPy
 _MOST_SIGNS = 6  # variables up to which all signs of a sum are tried
 _ROWS_A_CELL = 5  # below it a function is as good as learned by heart
 _WORTH_NAMING = 0.5  # share of what chance leaves open that a rule must settle
@@ -77,12 +76,7 @@ def _residues(table: CellCounts, factors: tuple[int, ...], modulus: int) -> list
 
 def _shares(values: NDArray[np.int64], counts: NDArray[np.int64], n_values: int) -> list[float]:
     """Return the share of the rows with each value."""
-    if len(values) > _FEW:
-        totals = np.bincount(values, weights=counts, minlength=n_values).tolist()
-    else:
-        totals = [0] * n_values
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-            totals[value] += count
+    totals = np.bincount(values, weights=counts, minlength=n_values).tolist()  # sums stay below 2^53
     n_rows = sum(totals)
     return [total / n_rows for total in totals]
 

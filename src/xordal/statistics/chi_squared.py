@@ -21,7 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FEW = 16
-"""Values up to which one at a time is quicker."""
+"""Values up to which one at a time is quicker: one takes 1.5 microseconds, an array of any few of them 18.
+
+A music box asks some seventy times for a few, so that it is learned 1.1 times as fast.
+"""
 
 _UNDERFLOWS = 1e-280  # below it the fraction takes over, well before Q loses digits
 _TINY = 1e-300
@@ -71,16 +74,12 @@ def log_tails(g2: list[float], dof: list[float]) -> list[float]:
     return [_log_tail_of(max(one, 0.0) / 2, other / 2) for one, other in zip(g2, dof, strict=True)]
 
 
-@lru_cache(maxsize=1 << 12)
 def _log_tail_of(x: float, a: float) -> float:
-    """Return log Q(a, x). The functions are NumPy's, not those of math: they round alike in arrays.
-
-    A candidate's is asked for twice in a row: when it is scored, and when it is judged.
-    """
+    """Return log Q(a, x). The functions are NumPy's, not those of math: they round alike in arrays."""
     special = _special()
     upper = float(special.gammaincc(a, x))
     if upper < _UNDERFLOWS:
-        return float(a * np.log(x) - x - special.gammaln(a) + np.log(_fraction_of(a, x)))
+        return float(a * np.log(x) - x - special.gammaln(a) + np.log(_fraction(a, x)))
     if upper < 0.5:
         return float(np.log(upper))
     return float(np.log1p(-min(float(special.gammainc(a, x)), 0.5)))
@@ -134,7 +133,7 @@ def _far_quantile(
     """Solve log Q(a, x) = wanted by Newton's method; the slope, minus the hazard rate, is nearly constant."""
     x: NDArray[np.float64] = start + np.log(_UNDERFLOWS) - wanted
     for _ in range(_NEWTON_STEPS):
-        fraction = _fraction(a, x)
+        fraction = _fractions(a, x)
         error = _log_of_far_tail(a, x, fraction) - wanted
         x = np.maximum(x + error * x * fraction, start)  # density / tail = 1 / (x F)
         if np.all(np.abs(error) <= 1e-14 * np.abs(wanted)):
@@ -143,7 +142,7 @@ def _far_quantile(
 
 
 def _far_log_tail(a: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return _log_of_far_tail(a, x, _fraction(a, x))
+    return _log_of_far_tail(a, x, _fractions(a, x))
 
 
 def _log_of_far_tail(
@@ -154,35 +153,13 @@ def _log_of_far_tail(
     return np.asarray(a * np.log(x) - x - gammaln(a) + np.log(fraction))
 
 
-def _fraction(a: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return F = Gamma(a, x) e^x / x^a, for x well above a: 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(...))).
-
-    Each value stops where it has converged by itself, so that it does not depend on what others there are.
-    """
-    below = x + 1 - a
-    upper = np.full_like(x, 1 / _TINY)
-    lower = 1 / below
-    value = lower.copy()
-    is_open = np.ones(x.shape, dtype=np.bool_)
-    for term in range(1, _MOST_TERMS):
-        numerator = -term * (term - a)
-        below = below + 2
-        lower = 1 / _away_from_zero(numerator * lower + below)
-        upper = _away_from_zero(below + numerator / upper)
-        factor = lower * upper
-        value = np.where(is_open, value * factor, value)
-        is_open &= np.abs(factor - 1) >= _PRECISION
-        if not is_open.any():
-            break
-    return value
+def _fractions(a: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return F for many: few values are so far out, and each takes about a microsecond."""
+    return np.array([_fraction(*both) for both in zip(a.tolist(), x.tolist(), strict=True)])
 
 
-def _away_from_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.abs(values) < _TINY, _TINY, values)
-
-
-def _fraction_of(a: float, x: float) -> float:
-    """Return the same for two numbers, step by step as above."""
+def _fraction(a: float, x: float) -> float:
+    """Return F = Gamma(a, x) e^x / x^a, for x well above a: 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(...)))."""
     below = x + 1 - a
     upper = 1 / _TINY
     lower = 1 / below

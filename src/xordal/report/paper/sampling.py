@@ -13,12 +13,11 @@ as well.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.finalize import entropy
+from xordal.counting.total_correlation import total_correlations
 from xordal.learning import learn
 from xordal.pi.joint import Joint
 from xordal.report.paper.runs import Study
@@ -88,6 +87,4 @@ def _break_one_case(counts: NDArray[np.int64], generator: np.random.Generator) -
 
 def _shared(joint: Joint) -> float:
     """Return the decrement of linking music_box, dog and John, which nothing else joins: what they share."""
-    group = joint.marginal(["music_box", "dog", "John"])
-    single = [entropy(group.marginal([name]).probabilities) for name in group.variables]
-    return fsum([*single, -entropy(group.probabilities)])
+    return total_correlations(joint.oracle(), [joint.varset(["music_box", "dog", "John"])])[0]

@@ -50,7 +50,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.
 EXCEPTIONS = {
-    ("model/network.py", "xordal.formats.model_file"),
+    ("model/network.py", "xordal.formats.network_files"),
+    ("model/directed.py", "xordal.formats.network_files"),
     ("model/network.py", "xordal.report.fragment"),  # how notebooks show it
 }
 BACKENDS = {"xordal.counting.cpu_numpy", "xordal.counting.cpu_numba"}
@@ -120,6 +121,8 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
         "from xordal.cli.app import main; main(['compare', '--help'])",
         "from xordal.cli.app import main; main(['reproduce', '--help'])",
         "from xordal.cli.app import main; main(['report', '--help'])",
+        "from xordal.cli.app import main; main(['export', '--help'])",
+        "from xordal.cli.app import main; main(['convert', '--help'])",
     ],
 )
 def test_starting_up_imports_nothing_heavy(program: str) -> None:

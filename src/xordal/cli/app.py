@@ -15,6 +15,7 @@ import typer
 
 import xordal
 from xordal.cli.demo import demo
+from xordal.cli.export import convert, export
 from xordal.cli.generate import generate
 from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
@@ -46,6 +47,8 @@ app.command()(sample)
 app.command()(inspect)
 app.command()(compare)
 app.command()(report)
+app.command()(export)
+app.command()(convert)
 app.command()(reproduce)
 
 

@@ -121,6 +121,7 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
         "from xordal.cli.app import main; main(['compare', '--help'])",
         "from xordal.cli.app import main; main(['reproduce', '--help'])",
         "from xordal.cli.app import main; main(['report', '--help'])",
+        "from xordal.cli.app import main; main(['direct', '--help'])",
         "from xordal.cli.app import main; main(['export', '--help'])",
         "from xordal.cli.app import main; main(['convert', '--help'])",
     ],

@@ -15,6 +15,7 @@ import typer
 
 import xordal
 from xordal.cli.demo import demo
+from xordal.cli.direct import direct
 from xordal.cli.export import convert, export
 from xordal.cli.generate import generate
 from xordal.cli.inspect import compare, inspect
@@ -47,6 +48,7 @@ app.command()(sample)
 app.command()(inspect)
 app.command()(compare)
 app.command()(report)
+app.command()(direct)
 app.command()(export)
 app.command()(convert)
 app.command()(reproduce)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from xordal.model.directed import BayesianNetwork, Family
 
 ODD_NAMES = (
-    "two words", "quo\"te's", "a,b;c|d", "</script>", "été 東京", "variable", "net", "x" * 10_000, "1st", "a\\b",
-    "tab\tline\n", "_x0041_", "&amp;", " ends ", "%", "𝛼", "_x_",
+    "two words", "quo\"te's", "a,b;c|d", "</script>", "été 東京", "variable", "net", "x" * 10_000, "1st",
+    "a\\b", "tab\tline\n", "_x0041_", "&amp;", " ends ", "%", "𝛼", "_x_",
 )  # fmt: skip
 ODD_LEVELS = (
     ("<5", "5-12"), ("a b", "c,d"), ("yes", "no"), ("1.5", "-1"), ("été", ""), ("table", "default"),
@@ -48,7 +48,7 @@ def odd_network(seed: int = 0) -> BayesianNetwork:
 
 
 def difference(ours: BayesianNetwork, theirs: BayesianNetwork, name: Callable[[str], str] = str) -> float:
-    """The largest difference between conditional tables, names and levels of the second put through ``name``."""
+    """The largest difference between conditional tables; names of the second are put through ``name``."""
     place = {name(other): v for v, other in enumerate(theirs.variables)}
     assert set(place) == set(ours.variables)
     largest = 0.0

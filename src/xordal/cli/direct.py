@@ -18,7 +18,8 @@ def direct(
             "-o",
             "--output",
             metavar="FILE",
-            help="Also write the directed network: .json, .bif, .xmlbif, .uai, .net, .graphml or .dot, by its ending.",
+            help="Also write the directed network; the ending says how: .json, .bif, .xmlbif, .uai, .net, "
+            ".graphml or .dot.",
         ),
     ] = None,
     as_json: output.AsJson = False,

@@ -18,7 +18,7 @@ def arcs_to_json(network: BayesianNetwork) -> Json:
 
 
 def arc_lines(network: BayesianNetwork) -> list[str]:
-    """Return a line for each variable with parents, and how many arcs there are.
+    r"""Return a line for each variable with parents, and how many arcs there are.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def arc_lines(network: BayesianNetwork) -> list[str]:
     >>> from xordal.model.directed import Family
     >>> rain, wet = Family(0, (), np.array([0.2, 0.8])), Family(1, (0,), np.array([[0.9, 0.1], [0.1, 0.9]]))
     >>> two = (("yes", "no"), ("yes", "no"))
-    >>> print("\\n".join(arc_lines(BayesianNetwork(("rain", "wet"), two, (rain, wet), frozenset({(0, 1)})))))
+    >>> print("\n".join(arc_lines(BayesianNetwork(("rain", "wet"), two, (rain, wet), frozenset({(0, 1)})))))
     rain (?) -> wet
     <BLANKLINE>
     1 arc, 3 parameters; 1 arc marked (?): the data do not tell its direction

@@ -65,7 +65,7 @@ def _variable(tokens: Tokens, draft: Draft) -> None:
         else:
             tokens.expect("property")
             tokens.skip_past(";")
-    draft.add_variable(name, levels or (), tokens.wrong)
+    draft.add_variable(name, levels or (), tokens.wrong_above)
 
 
 def _probability(tokens: Tokens, draft: Draft) -> None:
@@ -73,12 +73,12 @@ def _probability(tokens: Tokens, draft: Draft) -> None:
     child = original(tokens.word("the name of a variable"))
     tokens.accept("|")
     parents = [original(word) for word in tokens.words_until(")")]
-    shape = draft.shape(child, parents, tokens.wrong)
+    shape = draft.shape(child, parents, tokens.wrong_above)
     tokens.expect("{")
     rows = _Rows(child, parents, shape, tokens, draft)
     while not tokens.accept("}"):
         rows.read()
-    draft.add_family(child, parents, rows.finished(), tokens.wrong)
+    draft.add_family(child, parents, rows.finished(), tokens.wrong_above)
 
 
 class _Rows:
@@ -110,12 +110,13 @@ class _Rows:
 
     def finished(self) -> NDArray[np.float64]:
         """Return the table, with the default where a row is missing."""
-        missing = np.isnan(self._chances[..., 0])
+        rows = self._chances.reshape(-1, self._shape[-1])  # two axes: with many, choosing takes much memory
+        missing = np.isnan(rows[:, 0])
         if missing.any():
             if self._default is None:
-                self._tokens.wrong(f"{int(missing.sum()):,} rows of {short(self._child)} are missing")
-            self._chances[missing] = self._default
-        return self._chances
+                self._tokens.wrong_above(f"{int(missing.sum()):,} rows of {short(self._child)} are missing")
+            rows[missing] = self._default
+        return rows.reshape(self._shape)
 
     def _cell(self) -> tuple[int, ...]:
         words = [original(word) for word in self._tokens.words_until(")")]
@@ -127,7 +128,7 @@ class _Rows:
         return tuple(codes[word] for word, codes in zip(words, self._codes, strict=True))
 
     def _numbers(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        found = numbers(self._tokens.words_until(";"), shape, self._child, self._tokens.wrong)
+        found = numbers(self._tokens.words_until(";"), shape, self._child, self._tokens.wrong_above)
         if np.isnan(found).any():
             self._tokens.wrong(f"the probabilities of {short(self._child)} must be numbers from 0 to 1")
         return found

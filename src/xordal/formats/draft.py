@@ -21,7 +21,7 @@ MOST_VARIABLES = 100_000
 MOST_CELLS = 2**24
 """Cells of the largest table: 128 MB."""
 
-MOST_IN_ALL = 2**25
+MOST_IN_ALL = 2**24
 """Cells of all tables of a network together, since a short file can claim many large ones."""
 
 ROUNDING = 0.01

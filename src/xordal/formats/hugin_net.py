@@ -74,7 +74,7 @@ def _node(tokens: Tokens, draft: Draft) -> None:
             tokens.expect(";")
         else:
             tokens.skip_past(";")
-    draft.add_variable(name, levels or (), tokens.wrong)
+    draft.add_variable(name, levels or (), tokens.wrong_above)
 
 
 def _potential(tokens: Tokens, draft: Draft) -> None:
@@ -85,19 +85,19 @@ def _potential(tokens: Tokens, draft: Draft) -> None:
         parents = [original(word) for word in tokens.words_until(")")]
     else:
         tokens.expect(")")
-    shape = draft.shape(child, parents, tokens.wrong)
+    shape = draft.shape(child, parents, tokens.wrong_above)
     chances = None
     tokens.expect("{")
     while not tokens.accept("}"):
         if tokens.accept("data"):
             tokens.expect("=")
-            chances = numbers(list(_data(tokens)), shape, child, tokens.wrong)
+            chances = numbers(list(_data(tokens)), shape, child, tokens.wrong_above)
         elif tokens.text.startswith("model"):
             tokens.wrong(f"the table of {short(child)} is a formula (model_data); only numbers are known here")
         else:
             tokens.skip_past(";")
     even: NDArray[np.float64] = np.full(shape, 1 / shape[-1]) if chances is None else chances
-    draft.add_family(child, parents, even, tokens.wrong)
+    draft.add_family(child, parents, even, tokens.wrong_above)
 
 
 def _data(tokens: Tokens) -> Iterator[str]:

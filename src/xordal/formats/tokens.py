@@ -28,7 +28,7 @@ class Tokens:
     def __init__(self, text: str, file: str, pattern: re.Pattern[str]) -> None:
         self._whole, self._file = text, file
         self._found: Iterator[re.Match[str]] = pattern.finditer(text)
-        self._place = 0
+        self._place = self._last = 0
         self.text = ""
         self.is_word = False
         self._is_quoted = False
@@ -84,10 +84,16 @@ class Tokens:
         line = self._whole.count("\n", 0, self._place) + 1
         raise ModelFileError(f"{self._file}, line {line}: {why}. Mend the file, or write it anew.")
 
+    def wrong_above(self, why: str) -> NoReturn:
+        """Raise an error about what was read last."""
+        self._place = self._last
+        self.wrong(why)
+
     def _shown(self) -> str:
         return "the end of the file" if self.is_end else short(self.text)
 
     def _advance(self) -> None:
+        self._last = self._place
         for match in self._found:
             kind = match.lastgroup
             if kind == "blank":

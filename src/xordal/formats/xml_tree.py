@@ -92,6 +92,8 @@ def parse_xml(data: bytes, file: str) -> Element:
             f"{file}, line {error.lineno}: this is no XML, or is cut short ({told}). Mend the file, or write "
             "it anew."
         ) from None
-    except ValueError:  # an encoding that expat does not know
+    except ModelFileError:
+        raise
+    except (LookupError, ValueError):  # an encoding that is not known
         raise ModelFileError(f"{file}: the XML has an encoding that is not known. Save it in UTF-8.") from None
     return root.inner[0]

@@ -9,8 +9,8 @@ parameters and the same joint distribution. So it is with every hidden group.
 log-likelihood minus log(n) / 2 per free parameter. A network with every link directed along a perfect order is
 one of them and has the joint of the decomposable network; an arc goes where BIC gains by it, so the joint stays
 that of the decomposable network up to the criterion. For a given order of the variables the best parents of
-each, among those before it, are looked up in a list, so that the search is over orders (Teyssier & Koller 2005):
-a variable is moved to its best place, until none can be moved to a better one. It begins once at a perfect
+each, among those before it, are looked up in a list, so that the search is over orders (Teyssier & Koller
+2005): a variable is moved to its best place, until none can be moved to a better one. It begins once at a perfect
 order, once at the order of the columns, and a few times at random orders.
 
 **Ties.** Often several networks are equally likely: of a fair XOR any variable may be the child. Two networks

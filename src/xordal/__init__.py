@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from xordal.model.directed import BayesianNetwork
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.model.smoothing import Backoff
+    from xordal.predictors.classifier import MultiLinkClassifier
+    from xordal.predictors.features import HiddenGroupFeatures
     from xordal.report.notebook import plot_network, plot_submodel, plot_trace
     from xordal.resampling import bootstrap
     from xordal.scanning import ScanInterrupted, Scanned, scan
@@ -58,11 +60,13 @@ _HOME = {
     "DecomposableMarkovNetwork": "xordal.model.network",
     "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
+    "HiddenGroupFeatures": "xordal.predictors.features",
     "ImpossibleEvidence": "xordal.errors",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
     "Limits": "xordal.search.limits",
     "ModelFileError": "xordal.errors",
+    "MultiLinkClassifier": "xordal.predictors.classifier",
     "MultiLinkSearch": "xordal.estimator",
     "ScanInterrupted": "xordal.scanning",
     "Scanned": "xordal.scanning",
@@ -105,11 +109,13 @@ __all__ = [
     "DataWarning",
     "DecomposableMarkovNetwork",
     "EntropyDecrement",
+    "HiddenGroupFeatures",
     "ImpossibleEvidence",
     "Interrupted",
     "Learned",
     "Limits",
     "ModelFileError",
+    "MultiLinkClassifier",
     "MultiLinkSearch",
     "ScanInterrupted",
     "Scanned",

@@ -42,10 +42,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tuning": LIBRARY | {"workers"},
     "report": LIBRARY,
     "estimator": LIBRARY | {"report"},
+    "predictors": LIBRARY,
     "demos": LIBRARY,
     "cli": LIBRARY
     | {"report", "resampling", "tuning", "demos"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "report", "resampling", "tuning"},
+    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.

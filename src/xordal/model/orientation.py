@@ -10,8 +10,8 @@ log-likelihood minus log(n) / 2 per free parameter. A network with every link di
 one of them and has the joint of the decomposable network; an arc goes where BIC gains by it, so the joint stays
 that of the decomposable network up to the criterion. For a given order of the variables the best parents of
 each, among those before it, are looked up in a list, so that the search is over orders (Teyssier & Koller
-2005): a variable is moved to its best place, until none can be moved to a better one. It begins once at a perfect
-order, once at the order of the columns, and a few times at random orders.
+2005): a variable is moved to its best place, until none can be moved to a better one. It begins at a perfect
+order, at the order of the columns, and at a few random orders.
 
 **Ties.** Often several networks are equally likely: of a fair XOR any variable may be the child. Two networks
 tie when the second has no more parameters and its score falls short by at most log(n) / 2, the price of one

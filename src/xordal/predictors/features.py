@@ -6,8 +6,8 @@ transformer looks at all groups of a size, with the target, and adds a column fo
 probability of the target in each combination of the group's levels.
 
 That column is made of the target, so it could give the answer away. In ``fit_transform`` the rows of each fold
-get the probabilities that the other folds have (scikit-learn's ``TargetEncoder`` does this), and in a pipeline
-under cross-validation everything, the choice of groups too, is made from the training rows alone.
+get the probabilities that the other folds have, and in a pipeline under cross-validation everything, the choice
+of groups too, is made from the training rows alone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,6 +27,8 @@ from xordal.errors import SettingsError
 from xordal.predictors.columns import coded_columns, codes_of, column_names, table_with_target
 from xordal.scanning import scan
 from xordal.types import members
+
+_FOLDS = 5
 
 
 class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
@@ -87,7 +90,7 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         self._fit(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any) -> NDArray[Any]:  # type: ignore[override]
+    def fit_transform(self, X: Any, y: Any) -> NDArray[Any]:
         """Find the groups and return the rows with their features, each row's made from other rows."""
         values, encoded = self._fit(X, y)
         return self._with(values, encoded)
@@ -134,11 +137,21 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         cells = self._cells(values)
         if not self._groups:
             return values, cells
-        self._encoder = TargetEncoder(
-            target_type="binary" if len(self.classes_) == 2 else "multiclass",
-            random_state=self.random_state,
-        )
-        return values, self._encoder.fit_transform(cells, y)
+        self._encoder = self._encoder_of(cells, y)
+        return values, self._from_other_rows(cells, y)
+
+    def _encoder_of(self, cells: NDArray[Any], y: NDArray[Any]) -> TargetEncoder:
+        return TargetEncoder(target_type="binary" if len(self.classes_) == 2 else "multiclass").fit(cells, y)
+
+    def _from_other_rows(self, cells: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+        """Return what an encoder of all other folds says of the rows of each fold."""
+        encoded = self._encoder.transform(cells)
+        n_folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+        if n_folds > 1:
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+            for others, own in folds.split(cells, y):
+                encoded[own] = self._encoder_of(cells[others], y[others]).transform(cells[own])
+        return np.asarray(encoded)
 
     def _found(self, codes: NDArray[np.int64], target: NDArray[np.int64]) -> list[tuple[int, ...]]:
         """Return the groups that tell of the target beyond their parts, the most significant first."""

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.recovery.bif import BayesianNetwork, read_bif
 from benchmarks.recovery.study import arguments, markdown, publish
-from xordal import BIC, CategoricalTable, Limits, learn
+from xordal import BIC, BayesianNetwork, CategoricalTable, Limits, learn
+from xordal.formats.bif import read_bif
 from xordal.learning import fit_network
 
 NAMES = ("asia", "sachs", "child", "insurance", "alarm", "hailfinder", "win95pts")
@@ -58,7 +58,7 @@ class Fit:
 def table_of(network: BayesianNetwork, codes: Codes) -> CategoricalTable:
     """Return rows as a table with all levels of the network, seen or not."""
     levels = tuple(tuple(map(str, range(r))) for r in network.n_levels)
-    return CategoricalTable(network.names, levels, codes)
+    return CategoricalTable(network.variables, levels, codes)
 
 
 def by_xordal(**settings: Any) -> Callable[[BayesianNetwork, Codes, Codes], Fit]:
@@ -82,12 +82,12 @@ def by_pyagrum(network: BayesianNetwork, rows: Codes, fresh: Codes) -> Fit:
     import pyagrum
 
     library: Any = pyagrum
-    learner = library.BNLearner(pd.DataFrame(rows.T.astype(str), columns=list(network.names)))
+    learner = library.BNLearner(pd.DataFrame(rows.T.astype(str), columns=list(network.variables)))
     learner.useGreedyHillClimbing()
     found = learner.learnBN()
-    place = {name: v for v, name in enumerate(network.names)}
+    place = {name: v for v, name in enumerate(network.variables)}
     number = {node: place[found.variable(node).name()] for node in found.nodes()}
-    parents: dict[int, list[int]] = {v: [] for v in range(len(network.names))}
+    parents: dict[int, list[int]] = {v: [] for v in range(len(network.variables))}
     for tail, head in found.arcs():
         parents[number[head]].append(number[tail])
     fits = [_family(network.n_levels, v, above, rows, fresh) for v, above in parents.items()]
@@ -123,15 +123,15 @@ def rows_of(name: str, network: BayesianNetwork, n_runs: int) -> Iterator[tuple[
     for label, learner in LEARNERS.items():
         gaps, seconds = [], []
         for seed in range(n_runs):
-            rows, fresh = network.sample(N_ROWS, seed), network.sample(N_FRESH, 1_000_000 + seed)
-            truth = network.log_likelihood(fresh).mean()
+            rows, fresh = network.sample_codes(N_ROWS, seed), network.sample_codes(N_FRESH, 1_000_000 + seed)
+            truth = network.log_prob(fresh).mean()
             started = perf_counter()
             fit = learner(network, rows, fresh)
             seconds.append(perf_counter() - started)
             gaps.append(100 * (truth - fit.log_likelihood) / -truth)
         spread = "" if n_runs == 1 else f" ({min(gaps):.3f} to {max(gaps):.3f})"
         gap = f"{np.mean(gaps):.3f} %{spread}"
-        yield name, len(network.names), label, gap, *fit.size, f"{np.mean(seconds):.1f}"
+        yield name, len(network.variables), label, gap, *fit.size, f"{np.mean(seconds):.1f}"
 
 
 def main() -> None:
@@ -143,7 +143,9 @@ def main() -> None:
     rows = []
     for name in NAMES:
         if chosen.only in name:
-            for row in rows_of(name, read_bif(folder / f"{name}.bif"), chosen.runs):
+            for row in rows_of(
+                name, read_bif((folder / f"{name}.bif").read_text(encoding="utf-8")), chosen.runs
+            ):
                 print(*row, flush=True)
                 rows.append(row)
     publish(__doc__, markdown(HEADING, rows), chosen.output)

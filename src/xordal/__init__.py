@@ -24,10 +24,16 @@ if TYPE_CHECKING:
         XordalError,
     )
     from xordal.estimator import MultiLinkSearch
-    from xordal.formats.networkx import to_networkx
+    from xordal.formats.network_files import read_network
+    from xordal.formats.networkx import from_networkx, to_networkx
+    from xordal.formats.pgmpy import from_pgmpy, to_pgmpy
+    from xordal.formats.pyagrum import from_pyagrum, to_pyagrum
     from xordal.learning import Interrupted, learn
+    from xordal.model.directed import BayesianNetwork
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.model.smoothing import Backoff
+    from xordal.predictors.classifier import MultiLinkClassifier
+    from xordal.predictors.features import HiddenGroupFeatures
     from xordal.report.notebook import plot_network, plot_submodel, plot_trace
     from xordal.resampling import bootstrap
     from xordal.scanning import ScanInterrupted, Scanned, scan
@@ -44,6 +50,7 @@ _HOME = {
     "Backoff": "xordal.model.smoothing",
     "BDeu": "xordal.statistics.scores",
     "BIC": "xordal.statistics.scores",
+    "BayesianNetwork": "xordal.model.directed",
     "Bins": "xordal.data.discretise",
     "CategoricalTable": "xordal.data.table",
     "Checkpoint": "xordal.search.checkpoint",
@@ -53,11 +60,13 @@ _HOME = {
     "DecomposableMarkovNetwork": "xordal.model.network",
     "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
+    "HiddenGroupFeatures": "xordal.predictors.features",
     "ImpossibleEvidence": "xordal.errors",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
     "Limits": "xordal.search.limits",
     "ModelFileError": "xordal.errors",
+    "MultiLinkClassifier": "xordal.predictors.classifier",
     "MultiLinkSearch": "xordal.estimator",
     "ScanInterrupted": "xordal.scanning",
     "Scanned": "xordal.scanning",
@@ -70,13 +79,19 @@ _HOME = {
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
     "bootstrap": "xordal.resampling",
+    "from_networkx": "xordal.formats.networkx",
+    "from_pgmpy": "xordal.formats.pgmpy",
+    "from_pyagrum": "xordal.formats.pyagrum",
     "learn": "xordal.learning",
     "plot_network": "xordal.report.notebook",
     "plot_submodel": "xordal.report.notebook",
     "plot_trace": "xordal.report.notebook",
+    "read_network": "xordal.formats.network_files",
     "read_table": "xordal.data.read",
     "scan": "xordal.scanning",
     "to_networkx": "xordal.formats.networkx",
+    "to_pgmpy": "xordal.formats.pgmpy",
+    "to_pyagrum": "xordal.formats.pyagrum",
     "tune": "xordal.tuning.tune",
 }
 
@@ -85,6 +100,7 @@ __all__ = [
     "EBIC",
     "BDeu",
     "Backoff",
+    "BayesianNetwork",
     "Bins",
     "CategoricalTable",
     "Checkpoint",
@@ -93,11 +109,13 @@ __all__ = [
     "DataWarning",
     "DecomposableMarkovNetwork",
     "EntropyDecrement",
+    "HiddenGroupFeatures",
     "ImpossibleEvidence",
     "Interrupted",
     "Learned",
     "Limits",
     "ModelFileError",
+    "MultiLinkClassifier",
     "MultiLinkSearch",
     "ScanInterrupted",
     "Scanned",
@@ -110,13 +128,19 @@ __all__ = [
     "TuningInterrupted",
     "XordalError",
     "bootstrap",
+    "from_networkx",
+    "from_pgmpy",
+    "from_pyagrum",
     "learn",
     "plot_network",
     "plot_submodel",
     "plot_trace",
+    "read_network",
     "read_table",
     "scan",
     "to_networkx",
+    "to_pgmpy",
+    "to_pyagrum",
     "tune",
 ]
 

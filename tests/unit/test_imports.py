@@ -43,15 +43,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tuning": LIBRARY | {"workers"},
     "report": LIBRARY,
     "estimator": LIBRARY | {"report"},
+    "predictors": LIBRARY,
     "demos": LIBRARY,
     "cli": LIBRARY
     | {"report", "resampling", "tuning", "demos"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "report", "resampling", "tuning"},
+    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.
 EXCEPTIONS = {
-    ("model/network.py", "xordal.formats.model_file"),
+    ("model/network.py", "xordal.formats.network_files"),
+    ("model/directed.py", "xordal.formats.network_files"),
     ("model/network.py", "xordal.report.fragment"),  # how notebooks show it
 }
 SHARED_BOUNDS = "xordal.scanning.trees"  # what the search and scans both discard sets by

@@ -15,6 +15,8 @@ import typer
 
 import xordal
 from xordal.cli.demo import demo
+from xordal.cli.direct import direct
+from xordal.cli.export import convert, export
 from xordal.cli.former import as_now
 from xordal.cli.generate import generate
 from xordal.cli.grouping import flat
@@ -39,7 +41,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, learn, tune, scan, generate, query, predict, score, sample, inspect, compare, report, reproduce,
+    demo, learn, tune, scan, generate, query, predict, score, sample, inspect, compare, report, direct,
+    export, convert, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:
     app.command()(flat(_command))

@@ -17,7 +17,8 @@ _MOST_ROWS = 1e9  # of a smoothing
 Net = Annotated[
     str,
     typer.Argument(
-        help="Model file, as xordal learn -o writes it; - for standard input.",
+        help="Model file, as xordal learn -o writes it, or a BIF, XMLBIF, UAI or Hugin NET file; - for "
+        "standard input.",
         metavar="NET",
         show_default=False,
     ),
@@ -49,7 +50,7 @@ Smoothing = Annotated[
 
 def network_of(file: str, smoothing: str | None = None) -> DecomposableMarkovNetwork:
     """Load a network, with another smoothing if one is asked for."""
-    from xordal.formats.model_file import load
+    from xordal.formats.network_files import load
 
     chosen = None if smoothing is None else smoothing_of(smoothing)
     network = load(file)

@@ -61,7 +61,7 @@ def inspect(
 
 def compare(
     first: asking.Net,
-    second: Annotated[str, typer.Argument(help="Another model file.", metavar="OTHER", show_default=False)],
+    second: Annotated[str, typer.Argument(help="Another network file.", metavar="OTHER", show_default=False)],
     smoothing: asking.Smoothing = None,
     as_json: output.AsJson = False,
 ) -> None:

@@ -49,10 +49,9 @@ def variable_lines(network: DecomposableMarkovNetwork) -> list[str]:
     """Return size, settings and variables of a network in words."""
     variables, rows = counted(len(network.variables), "variable"), counted(network.n_rows, "row")
     parameters = counted(network.n_parameters, "parameter")
-    lines = [
-        f"{variables}, counted from {rows}; {parameters}, entropy {network.entropy():.4f} nats, smoothing "
-        f"{smoothing_text(network.smoothing)}"
-    ]
+    source = f"counted from {rows}" if network.is_counted else "given with its probabilities"
+    smoothing = f", smoothing {smoothing_text(network.smoothing)}" if network.is_counted else ""
+    lines = [f"{variables}, {source}; {parameters}, entropy {network.entropy():.4f} nats{smoothing}"]
     if network.learned is not None:
         told = "  ".join(f"{key}={setting_text(value)}" for key, value in told_settings(network.learned))
         lines.append(f"settings: {told}")

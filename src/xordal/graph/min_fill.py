@@ -9,9 +9,9 @@ is a function of the graph, and minimal: no filled-in link can be left out (Rose
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from heapq import heapify, heappop, heappush
 
-from xordal.graph.chordal import is_chordal, linked
+from xordal.graph.chordal import linked
 from xordal.types import Link, LinkSet, members
 
 
@@ -27,32 +27,63 @@ def min_fill(neighbours: Sequence[int]) -> LinkSet:
     ()
     """
     filled = sorted(_eliminate(neighbours))
-    while (idle := _dispensable(neighbours, filled)) is not None:
+    masks = linked(neighbours, filled)
+    while (idle := _dispensable(masks, filled)) is not None:
         filled.remove(idle)
+        u, v = idle
+        masks[u] ^= 1 << v
+        masks[v] ^= 1 << u
     return tuple(filled)
 
 
 def _eliminate(neighbours: Sequence[int]) -> Iterator[Link]:
+    """Yield the links filled in, eliminating the vertices one by one.
+
+    What a vertex misses changes only when a neighbour goes or two of its neighbours are linked, so only the
+    neighbours of the vertex that goes, and those of both ends of a new link, are looked at again. Old entries
+    stay in the heap and are passed over.
+    """
     masks = list(neighbours)
     left = (1 << len(masks)) - 1
-    while left:
-        v, missing = min(((v, _missing(masks, masks[v] & left)) for v in members(left)), key=_fewest)
-        yield from missing
-        masks = linked(masks, missing)
+    n_missing = {v: len(_missing(masks, masks[v])) for v in range(len(masks))}
+    waiting = [(n, v) for v, n in n_missing.items()]
+    heapify(waiting)
+    while waiting:
+        n, v = heappop(waiting)
+        if n_missing.get(v) != n:
+            continue
+        del n_missing[v]
         left &= ~(1 << v)
-
-
-def _fewest(choice: tuple[int, list[Link]]) -> tuple[int, int]:
-    return len(choice[1]), choice[0]
+        around = changed = masks[v] & left
+        for x, y in _missing(masks, around):
+            yield (x, y)
+            masks[x] |= 1 << y
+            masks[y] |= 1 << x
+            changed |= masks[x] & masks[y] & left
+        for u in members(changed):
+            found = len(_missing(masks, masks[u] & left))
+            if found != n_missing[u]:
+                n_missing[u] = found
+                heappush(waiting, (found, u))
 
 
 def _missing(masks: Sequence[int], variables: int) -> list[Link]:
-    return [(u, v) for u, v in combinations(members(variables), 2) if not masks[u] >> v & 1]
+    found: list[Link] = []
+    for u in members(variables):
+        later = variables & ~masks[u] & -(2 << u)
+        if later:
+            found += [(u, v) for v in members(later)]
+    return found
 
 
-def _dispensable(neighbours: Sequence[int], filled: list[Link]) -> Link | None:
-    """Return the last filled-in link without which the graph stays chordal."""
-    for link in reversed(filled):
-        if is_chordal(linked(neighbours, [other for other in filled if other != link])):
-            return link
+def _dispensable(masks: Sequence[int], filled: list[Link]) -> Link | None:
+    """Return the last filled-in link without which the graph stays chordal.
+
+    A link of a chordal graph can go exactly when one maximal clique holds it: when what both its ends are
+    linked to is a clique.
+    """
+    for u, v in reversed(filled):
+        common = masks[u] & masks[v]
+        if all(not common & ~masks[w] & ~(1 << w) for w in members(common)):
+            return (u, v)
     return None

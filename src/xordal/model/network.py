@@ -20,18 +20,19 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.data.column import Column
 from xordal.data.table import CategoricalTable
-from xordal.errors import counted
+from xordal.errors import DataError, counted
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import JunctionTree, junction_tree
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.model.backoff import BackoffNetwork, BackoffTable
 from xordal.model.inference import Inference
-from xordal.model.parameters import Conditional, ProbabilityTable, Quotient, Table, probability_table
+from xordal.model.parameters import Conditional, Looked, Quotient, Table, probability_table
 from xordal.model.smoothing import Backoff, Smoothing, checked
 from xordal.types import Absent, Learned, Unseen, VarSet, members
 
 if TYPE_CHECKING:
     from xordal.model.compare import Comparison
+    from xordal.model.directed import BayesianNetwork
     from xordal.model.explain import AnswerStory, LinkStory
     from xordal.model.predict import RowScores
 
@@ -89,8 +90,13 @@ class DecomposableMarkovNetwork:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows the tables were counted from."""
+        """Number of rows the tables were counted from; 0 for a network that was given, as by a BIF file."""
         return self.factors[0][1].n_rows
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the tables were counted from rows, and not given."""
+        return self.n_rows > 0
 
     @property
     def smoothing(self) -> Smoothing:
@@ -108,6 +114,11 @@ class DecomposableMarkovNetwork:
 
     def smoothed(self, smoothing: Smoothing) -> DecomposableMarkovNetwork:
         """Return the same network with tables of another smoothing, from the same counts."""
+        if not self.is_counted:
+            raise DataError(
+                "This network was given with its probabilities, not counted from rows: it cannot be smoothed "
+                "anew."
+            )
         counts = CliqueCounts({table.variables: table.counted for table in self.clique_tables()})
         return estimate(
             self.graph, counts, self.variables, self.levels, smoothing=smoothing, learned=self.learned
@@ -143,8 +154,7 @@ class DecomposableMarkovNetwork:
         if isinstance(table, BackoffTable):
             return table.network.cliques
         return tuple(
-            Quotient(cast("ProbabilityTable", whole), cast("ProbabilityTable | None", below))
-            for whole, below in self.tree_tables
+            Quotient(cast("Looked", whole), cast("Looked | None", below)) for whole, below in self.tree_tables
         )
 
     def query(
@@ -289,22 +299,68 @@ class DecomposableMarkovNetwork:
 
         return compare(self, other)
 
-    def save(self, path: str | Path) -> None:
-        """Write the network to a JSON model file, whole or not at all."""
-        from xordal.formats.model_file import save
+    def to_bayesian(self) -> BayesianNetwork:
+        """Return a Bayesian network: directed, with only the arcs that are needed.
 
-        save(self, path)
+        Hidden groups become colliders: parents that tell nothing of one another, and together tell of the
+        child. Arcs whose direction the data do not tell are marked (:attr:`BayesianNetwork.unidentified`).
+        :mod:`xordal.model.orientation` says how they are found.
+
+        Examples
+        --------
+        >>> from xordal.learning import fit_network, learn
+        >>> chances = {(0, 0): 18, (0, 1): 12, (1, 0): 42, (1, 1): 28}
+        >>> rows = [(a, b, a ^ b) for (a, b), n in chances.items() for _ in range(4 * n)]
+        >>> table = CategoricalTable.from_rows(["switch1", "switch2", "lamp"], rows)
+        >>> fit_network(table, learn(table)).to_bayesian().arcs
+        (('switch1', 'lamp'), ('switch2', 'lamp'))
+        """
+        from xordal.model.orientation import directed
+
+        return directed(self)
+
+    def export(self, path: str | Path, to: str | None = None) -> None:
+        """Write the network to a file for another program, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file.
+        to
+            The format: ``bif``, ``xmlbif``, ``uai``, ``net``, ``graphml``, ``dot``, ``hif`` or ``json``; by the
+            ending of the file's name if it is not given. Formats of directed networks hold the same joint
+            distribution, with the links directed along a perfect order.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be written, or its format cannot hold the network.
+        """
+        from xordal.formats.network_files import write_network
+
+        write_network(self, path, to)
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a JSON file, whole or not at all."""
+        from xordal.formats.network_files import write_network
+
+        write_network(self, path, "json")
 
     @staticmethod
     def load(path: str | Path) -> DecomposableMarkovNetwork:
-        """Read a network from a JSON model file; everything in it is checked, nothing is executed."""
-        from xordal.formats.model_file import load
+        """Read a network from a file; everything in it is checked, nothing is executed.
+
+        Model files of xordal, and BIF, XMLBIF, UAI and Hugin NET files, which are told from one another by what
+        is in them.
+        """
+        from xordal.formats.network_files import load
 
         return load(path)
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.variables), 'variable')}, {counted(len(self.graph.links), 'link')}"
-        return f"<DecomposableMarkovNetwork: {size}, {counted(self.n_rows, 'row')}>"
+        rows = counted(self.n_rows, "row") if self.is_counted else "given"
+        return f"<DecomposableMarkovNetwork: {size}, {rows}>"
 
     def _repr_html_(self) -> str:
         """Return the network as notebooks show it."""

@@ -71,6 +71,14 @@ class Table(Protocol):
         ...
 
 
+class Looked(Table, Protocol):
+    """A table in which cells can be looked up by the codes of its own variables."""
+
+    def log_prob_of(self, chosen: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the log probability of rows of codes of the table's variables, shape (variables, rows)."""
+        ...
+
+
 class Conditional(Protocol):
     """P(own variables | separator) of a clique."""
 
@@ -173,8 +181,8 @@ class ProbabilityTable:
 class Quotient:
     """P(own variables | separator) as the table of a clique over that of its separator, None at a root."""
 
-    whole: ProbabilityTable
-    separator: ProbabilityTable | None
+    whole: Looked
+    separator: Looked | None
 
     @property
     def n_cells(self) -> float:

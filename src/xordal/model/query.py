@@ -121,7 +121,7 @@ def conflict(network: DecomposableMarkovNetwork, evidence: Evidence) -> list[str
 
 
 def _cure(network: DecomposableMarkovNetwork) -> str:
-    if network.smoothing == 0.0:
+    if network.smoothing == 0.0 and network.is_counted:
         return (
             "Its tables are not smoothed, so what never occurred is impossible; a smoothing above 0 "
             "(--smoothing 1, in Python network.smoothed(1)) makes it unlikely instead."

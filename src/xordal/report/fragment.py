@@ -29,7 +29,8 @@ def network_html(network: DecomposableMarkovNetwork) -> str:
     (1, False)
     """
     rows, variables = counted(network.n_rows, "row"), counted(len(network.variables), "variable")
-    lines = [f"{variables}, learned from {rows}", "", *structure_lines(network)]
+    source = f"learned from {rows}" if network.is_counted else "given, not learned"
+    lines = [f"{variables}, {source}", "", *structure_lines(network)]
     return f"<div>{drawing_html(network)}<pre>{escape(chr(10).join(lines))}</pre></div>"
 
 

@@ -10,7 +10,7 @@ from xordal.formats.stories import setting_text, told_settings
 from xordal.formats.text import link_text, weakness
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text
-from xordal.report.cliques import CliqueSummary, clique_summaries
+from xordal.report.cliques import EXPECTED_OF, CliqueSummary, clique_summaries, rows_in
 from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
 from xordal.report.groups import GroupSummary, group_summaries
 from xordal.report.map import MapDrawing, map_of
@@ -65,9 +65,16 @@ class ReportSummary:
     notes: tuple[str, ...]
 
     @property
+    def rows_word(self) -> str:
+        """What numbers of rows are of: those counted, or those expected of a network that was given."""
+        return "rows" if self.n_rows else f"expected of {EXPECTED_OF:,} rows"
+
+    @property
     def lead(self) -> str:
         """What was found, in a sentence or two."""
-        told = f"{counted(self.n_rows, 'row')} of {counted(len(self.variables), 'variable')}: "
+        told = f"{counted(len(self.variables), 'variable')}: "
+        if self.n_rows:
+            told = f"{counted(self.n_rows, 'row')} of {told}"
         if not self.n_links:
             return f"{told}no links."
         told += f"{counted(self.n_links, 'link')} in {counted(self.n_cliques, 'clique')}"
@@ -123,7 +130,7 @@ def _variables(network: DecomposableMarkovNetwork, groups: tuple[GroupSummary, .
     for table in network.clique_tables():
         for place, v in enumerate(members(table.variables)):
             if v not in counts:
-                part = table.counted.over([place])
+                part = rows_in(table).over([place])
                 counts[v] = dict(zip(part.cells[:, 0].tolist(), part.counts.tolist(), strict=True))
     return tuple(
         Variable(
@@ -153,12 +160,13 @@ def _settings(learned: Learned) -> tuple[tuple[str, str], ...]:
 
 def _facts(network: DecomposableMarkovNetwork) -> tuple[tuple[str, str], ...]:
     facts = [
-        ("rows", f"{network.n_rows:,}"),
+        ("rows", f"{network.n_rows:,}" if network.is_counted else "none: the network was given, not learned"),
         ("variables", f"{len(network.variables):,}"),
         ("free parameters", f"{network.n_parameters:,}"),
         ("entropy of the network", f"{network.entropy():.4f} nats"),
-        ("smoothing", f"{smoothing_text(network.smoothing)} rows"),
     ]
+    if network.is_counted:
+        facts.append(("smoothing", f"{smoothing_text(network.smoothing)} rows"))
     if (learned := network.learned) is not None:
         facts += [
             ("graphs tested, as the paper counts them", f"{learned.run.graphs_tested:,}"),

@@ -1,0 +1,79 @@
+"""``xordal export`` and ``convert``: networks for other programs, and from them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from xordal.cli import asking, output
+
+To = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="bif, xmlbif, uai, net (Hugin), graphml, dot, hif or json; uai-pgmpy and uai-pyagrum for UAI "
+        "files in the order of cells that those programs read.",
+        show_default="by the ending of FILE",
+    ),
+]
+
+
+def export(
+    net: asking.Net,
+    to: To = None,
+    file: Annotated[
+        str,
+        typer.Option("-o", "--output", metavar="FILE", help="File to write; - for standard output."),
+    ] = "-",
+) -> None:
+    """Write a network for another program.
+
+    BIF, XMLBIF, UAI and Hugin NET hold the same joint distribution as a directed network; GraphML and DOT its
+    graph; HIF its hidden groups as hyperedges. Odd names are escaped where a format needs it.
+
+    Examples: xordal export net.json --to bif -o net.bif; xordal export net.json --to dot | dot -Tsvg > net.svg
+    """
+    _write(net, file, to)
+
+
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN",
+            help="Model file of xordal, BIF, XMLBIF, UAI or Hugin NET, told by what is in it; - for standard "
+            "input.",
+            show_default=False,
+        ),
+    ],
+    file: Annotated[str, typer.Argument(metavar="OUT", help="File to write.", show_default=False)],
+    to: To = None,
+) -> None:
+    """Convert a network from one format to another; the ending of OUT says to which.
+
+    Directed networks keep their arcs and tables, digit by digit.
+
+    Examples: xordal convert asia.bif asia.net; xordal convert alarm.bif alarm.json
+    """
+    _write(source, file, to)
+
+
+def _write(source: str, file: str, to: str | None) -> None:
+    from xordal.data.write import is_standard_output
+    from xordal.errors import SettingsError
+    from xordal.formats.network_files import format_of, network_text, read_network, write_network
+    from xordal.formats.uai import NAMES
+
+    if to is None and is_standard_output(file):
+        raise SettingsError("Say which format is meant, for example --to bif, or name a file with -o.")
+    chosen = format_of(file, to)
+    output.check_name(file, source)
+    network = read_network(source)
+    if is_standard_output(file):
+        output.write(file, network_text(network, chosen))
+        return
+    write_network(network, file, chosen)
+    output.tell("the network" if chosen != "hif" else "the hidden groups", file)
+    if chosen.startswith("uai"):
+        output.tell("its names", f"{file}{NAMES}")

@@ -1,0 +1,90 @@
+"""HIF, the hypergraph interchange format: hidden groups as hyperedges.
+
+A pair cannot show a hidden group, and so no graph can: it is an edge between three or more. Each group is an
+edge with its kind, what its variables share in nats, and its p-value where there is one; each incidence says
+which block of the group a variable is in. Variables that are in no group are nodes without an edge.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.model.directed import BayesianNetwork
+from xordal.model.network import DecomposableMarkovNetwork
+from xordal.pi.colored import color
+from xordal.pi.independence import Independence
+from xordal.types import NamedSubmodel, Submodel, VarSet, named_submodel
+
+_TOLERANCE = 1e-9  # nats: tables of a file are rounded, so independence there is not exact to the last bit
+_MOST_SETS = 500  # subsets of one clique looked at, as when a network is learned
+
+
+def write_hif(network: DecomposableMarkovNetwork | BayesianNetwork) -> Iterator[str]:
+    """Yield the hidden groups of a network as HIF.
+
+    They are those that were found when the network was learned; for a network that was given, the groups that
+    its tables hold exactly.
+    """
+    markov = network.to_markov() if isinstance(network, BayesianNetwork) else network
+    groups = [named_submodel(group, markov.variables) for group in hidden_groups(markov)]
+    content = {
+        "network-type": "undirected",
+        "metadata": {"name": "hidden groups", "software": "xordal"},
+        "nodes": [
+            {"node": name, "attrs": {"levels": [str(level) for level in levels]}}
+            for name, levels in zip(markov.variables, markov.levels, strict=True)
+        ],
+        "edges": [{"edge": number, "attrs": _attributes(group)} for number, group in enumerate(groups)],
+        "incidences": [
+            {"edge": number, "node": name, "attrs": {"block": block}}
+            for number, group in enumerate(groups)
+            for block, names in enumerate(group.partition)
+            for name in names
+        ],
+    }
+    parts = ",\n".join(f"{json.dumps(key)}: {_lines(value)}" for key, value in content.items())
+    yield f"{{\n{parts}\n}}\n"
+
+
+def hidden_groups(network: DecomposableMarkovNetwork) -> Sequence[Submodel]:
+    """Return the hidden groups found when a network was learned, or those its tables hold."""
+    if network.learned is not None and network.learned.submodels is not None:
+        return network.learned.submodels
+    judge = Independence(_CliqueEntropies(network), _TOLERANCE)
+    return color(judge, network.graph, _MOST_SETS, asks_s5=False).submodels
+
+
+class _CliqueEntropies:
+    """An :class:`~xordal.counting.oracle.EntropyOracle` of the sets inside a network's cliques."""
+
+    def __init__(self, network: DecomposableMarkovNetwork) -> None:
+        self._tables, self._n_levels = network.clique_tables(), network.n_levels
+        self._known: dict[VarSet, float] = {VarSet(0): 0.0}
+
+    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return the entropy of each set in nats."""
+        for wanted in sets:
+            if wanted not in self._known:
+                home = next(table for table in self._tables if not wanted & ~table.variables)
+                self._known[wanted] = home.over(wanted, self._n_levels).entropy()
+        return np.array([self._known[wanted] for wanted in sets], dtype=np.float64)
+
+
+def _lines(value: object) -> str:
+    """Return JSON text, the items of a list on lines of their own."""
+    if isinstance(value, list) and value:
+        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n]"
+    return json.dumps(value)
+
+
+def _attributes(group: NamedSubmodel) -> dict[str, object]:
+    told: dict[str, object] = {"kind": group.kind, "total_correlation": group.total_correlation}
+    if group.context:
+        told["context"] = list(group.context)
+    if group.log_p_value is not None:
+        told |= {"p_value": group.p_value, "log_p_value": group.log_p_value}
+    return told

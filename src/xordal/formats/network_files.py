@@ -1,0 +1,187 @@
+"""Networks from files of any known format, and to them.
+
+What a file is shows in what it holds, not in its name; what is to be written, in the ending of the name or in
+the format asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from xordal.data.files import file_bytes
+from xordal.data.write import is_standard_output, write_pieces, write_text
+from xordal.errors import ModelFileError, SettingsError, nearest
+from xordal.formats import model_file
+from xordal.formats.bif import read_bif, write_bif
+from xordal.formats.directed_file import is_directed, read_directed, write_directed
+from xordal.formats.hugin_net import read_net, write_net
+from xordal.formats.uai import NAMES, is_uai, read_uai, write_names, write_uai
+from xordal.formats.xmlbif import read_xmlbif, write_xmlbif
+from xordal.model.directed import BayesianNetwork, along_a_perfect_order
+from xordal.model.network import DecomposableMarkovNetwork
+
+Network = DecomposableMarkovNetwork | BayesianNetwork
+
+READABLE = ("json", "bif", "xmlbif", "uai", "net")
+MOST_BYTES = 2**28
+"""Size of the largest file of another program that is read: 256 MB."""
+
+_ENDINGS: dict[str, str] = {
+    ".json": "json", ".bif": "bif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif", ".xml": "xmlbif", ".uai": "uai",
+    ".net": "net", ".graphml": "graphml", ".dot": "dot", ".gv": "dot",
+}  # fmt: skip
+_COMMENT = re.compile(r"(?:\s+|//[^\n]*|%[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
+
+
+def _graphml(network: Network) -> Iterator[str]:
+    from xordal.formats.graphs import write_graphml
+
+    return write_graphml(network)
+
+
+def _dot(network: Network) -> Iterator[str]:
+    from xordal.formats.graphs import write_dot
+
+    return write_dot(network)
+
+
+def _hif(network: Network) -> Iterator[str]:
+    from xordal.formats.hif import write_hif
+
+    return write_hif(network)
+
+
+_OF_ANY: dict[str, Callable[[Network], Iterator[str]]] = {"graphml": _graphml, "dot": _dot, "hif": _hif}
+_OF_DIRECTED: dict[str, Callable[[BayesianNetwork], Iterator[str]]] = {
+    "bif": write_bif,
+    "xmlbif": write_xmlbif,
+    "net": write_net,
+    "uai": write_uai,
+    "uai-pgmpy": lambda network: write_uai(network, "pgmpy"),
+    "uai-pyagrum": lambda network: write_uai(network, "pyagrum"),
+}
+
+FORMATS: tuple[str, ...] = ("json", *_OF_DIRECTED, *_OF_ANY)
+
+
+def load(path: str | Path) -> DecomposableMarkovNetwork:
+    """Read a network from a file of any readable format, or from standard input for ``-``, ready to be asked.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is of no known format, cut short, or not sensible: with its place.
+    DataError
+        If it cannot be read, or a directed network is too large to be asked.
+    """
+    network = read_network(path)
+    return network.to_markov() if isinstance(network, BayesianNetwork) else network
+
+
+def read_network(path: str | Path) -> Network:
+    """Read a network from a file, or from standard input for ``-``.
+
+    Model files of xordal give a :class:`~xordal.DecomposableMarkovNetwork`; BIF, XMLBIF, UAI, Hugin NET and the
+    JSON that ``xordal direct`` writes give a :class:`~xordal.BayesianNetwork`, whose ``to_markov()`` can be
+    asked, sampled and compared. (UAI files of Markov networks give the former.)
+
+    Raises
+    ------
+    ModelFileError
+        If the file is of no known format, cut short, or not sensible: with its place.
+    """
+    file = "standard input" if str(path) == "-" else str(path)
+    if Path(path).is_dir():
+        raise ModelFileError(f"{file!r} is a directory. Name a model file in it, as xordal learn -o writes it.")
+    data = file_bytes(path)
+    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith(b"{") and len(data) > MOST_BYTES:
+        raise ModelFileError(f"{file} is larger than {MOST_BYTES:,} bytes; no network file is.")
+    if start.startswith(b"<"):
+        return read_xmlbif(data, file)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ModelFileError(
+            f"{file} is no model file: it is no text in UTF-8. Name the file that xordal learn wrote with -o."
+        ) from None
+    return _from_text(text, file, path)
+
+
+def _from_text(text: str, file: str, path: str | Path) -> Network:
+    if is_uai(text):
+        beside = Path(f"{path}{NAMES}")
+        has_names = str(path) != "-" and beside.is_file()
+        return read_uai(text, file, file_bytes(beside).decode("utf-8", "replace") if has_names else None)
+    if text[:4096].lstrip().startswith("{"):
+        return read_directed(text, file) if is_directed(text) else model_file.loads(text, file)
+    first = re.match(r"[a-z]*", text[_COMMENT.match(text).end() :][:16])  # type: ignore[union-attr]  # matches all
+    word = "" if first is None else first[0]
+    if word in _BIF_WORDS:
+        return read_bif(text, file)
+    if word in _NET_WORDS:
+        return read_net(text, file)
+    return model_file.loads(text, file)  # says what a model file is
+
+
+def write_network(network: Network, path: str | Path, to: str | None = None) -> None:
+    """Write a network to a file, whole or not at all; the format is told by ``to`` or the file's ending.
+
+    Raises
+    ------
+    SettingsError
+        If the format is not known.
+    DataError
+        If the file cannot be written, or the format cannot hold the network.
+    """
+    chosen = format_of(str(path), to)
+    pieces = list(network_text(network, chosen))  # all of it first: an error must not leave half a file
+    write_pieces(path, pieces)
+    if chosen.startswith("uai") and not is_standard_output(path):
+        write_text(f"{path}{NAMES}", write_names(as_directed(network)))
+
+
+def network_text(network: Network, to: str) -> Iterator[str]:
+    """Yield a network as the text of a format."""
+    if to in _OF_ANY:
+        return _OF_ANY[to](network)
+    if to in _OF_DIRECTED:
+        return _OF_DIRECTED[to](as_directed(network))
+    if isinstance(network, DecomposableMarkovNetwork) and network.is_counted:
+        return iter([model_file.dumps(network)])
+    return write_directed(as_directed(network))
+
+
+def as_directed(network: Network) -> BayesianNetwork:
+    """Return a network as a directed one with the same joint distribution."""
+    return network if isinstance(network, BayesianNetwork) else along_a_perfect_order(network)
+
+
+def format_of(path: str, to: str | None = None) -> str:
+    """Return the format asked for, or the one that the ending of a file's name means.
+
+    Examples
+    --------
+    >>> format_of("net.bif"), format_of("-", "uai"), format_of("groups.hif.json")
+    ('bif', 'uai', 'hif')
+
+    Raises
+    ------
+    SettingsError
+        If there is none.
+    """
+    if to is not None:
+        if to not in FORMATS:
+            raise SettingsError(f"There is no format {to!r}: {nearest(to, FORMATS)}.")
+        return to
+    name = Path(path).name.lower()
+    found = "hif" if name.endswith((".hif", ".hif.json")) else _ENDINGS.get(Path(name).suffix)
+    if found is None:
+        raise SettingsError(
+            f"The name {Path(path).name!r} does not say which format is meant. Say so (--to), or let it end in "
+            f"one of {', '.join([*_ENDINGS, '.hif'])}."
+        )
+    return found

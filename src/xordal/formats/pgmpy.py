@@ -1,0 +1,74 @@
+"""Bridges to pgmpy: a Bayesian network as its ``DiscreteBayesianNetwork``, and back."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from xordal.errors import DataError, SettingsError
+from xordal.formats.draft import Draft
+from xordal.model.directed import BayesianNetwork, along_a_perfect_order
+from xordal.model.network import DecomposableMarkovNetwork
+
+
+def to_pgmpy(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
+    """Return a network as pgmpy's ``DiscreteBayesianNetwork``, with the same joint distribution.
+
+    Names and levels are kept as they are; a decomposable network is directed along a perfect order.
+
+    Raises
+    ------
+    SettingsError
+        If pgmpy is not installed.
+    """
+    try:
+        from pgmpy.factors.discrete import TabularCPD
+        from pgmpy.models import DiscreteBayesianNetwork
+    except ImportError:
+        raise SettingsError("This needs pgmpy: pip install pgmpy.") from None
+    directed = along_a_perfect_order(network) if isinstance(network, DecomposableMarkovNetwork) else network
+    model = DiscreteBayesianNetwork()
+    model.add_nodes_from(directed.variables)
+    model.add_edges_from(directed.arcs)
+    for family in directed.families:
+        inside = (family.variable, *family.parents)
+        chances = np.moveaxis(family.shares, -1, 0)
+        model.add_cpds(
+            TabularCPD(
+                directed.variables[family.variable],
+                chances.shape[0],
+                chances.reshape(chances.shape[0], -1),
+                evidence=[directed.variables[p] for p in family.parents],
+                evidence_card=[len(directed.levels[p]) for p in family.parents],
+                state_names={directed.variables[v]: list(directed.levels[v]) for v in inside},
+            )
+        )
+    return model
+
+
+def from_pgmpy(model: Any) -> BayesianNetwork:
+    """Return pgmpy's ``DiscreteBayesianNetwork`` as a network.
+
+    Raises
+    ------
+    DataError
+        If a variable has no table, or the model is not sensible.
+    """
+    tables = {str(table.variable): table for table in model.get_cpds()}
+    draft = Draft()
+    for name in map(str, model.nodes()):
+        if name not in tables:
+            raise DataError(f"The variable {name!r} of the pgmpy model has no table (CPD).")
+        draft.add_variable(name, [str(code) for code in range(int(tables[name].variable_card))], _wrong)
+    for name, table in tables.items():
+        parents = [str(parent) for parent in table.variables[1:]]
+        draft.shape(name, parents, _wrong)
+        draft.add_family(name, parents, np.moveaxis(np.asarray(table.values, dtype=np.float64), 0, -1), _wrong)
+    found = draft.network(_wrong)
+    levels = tuple(tuple(tables[name].state_names[name]) for name in found.variables)
+    return BayesianNetwork(found.variables, levels, found.families)
+
+
+def _wrong(why: str) -> NoReturn:
+    raise DataError(f"This is no sensible pgmpy model: {why}.")

@@ -1,0 +1,72 @@
+"""Bridges to pyAgrum: a Bayesian network as its ``BayesNet``, and back."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NoReturn
+
+import numpy as np
+
+from xordal.errors import DataError, SettingsError
+from xordal.formats.draft import Draft
+from xordal.formats.written import level_texts
+from xordal.model.directed import BayesianNetwork, along_a_perfect_order
+from xordal.model.network import DecomposableMarkovNetwork
+
+
+def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
+    """Return a network as pyAgrum's ``BayesNet``, with the same joint distribution.
+
+    Names are kept as they are, levels become text; a decomposable network is directed along a perfect order.
+
+    Raises
+    ------
+    SettingsError
+        If pyAgrum is not installed.
+    """
+    try:
+        with warnings.catch_warnings():  # its extension crashes where the warnings of its own import are errors
+            warnings.simplefilter("ignore")
+            import pyagrum
+    except ImportError:
+        raise SettingsError("This needs pyAgrum: pip install pyagrum.") from None
+    directed = along_a_perfect_order(network) if isinstance(network, DecomposableMarkovNetwork) else network
+    model = pyagrum.BayesNet()
+    texts = level_texts(directed.variables, directed.levels)
+    for name, levels in zip(directed.variables, texts, strict=True):
+        model.add(pyagrum.LabelizedVariable(name, name, list(levels)))
+    for family in directed.families:
+        for parent in family.parents:
+            model.addArc(directed.variables[parent], directed.variables[family.variable])
+        # The axes of its arrays are the parents, the last one first, and then the child.
+        cpt = model.cpt(directed.variables[family.variable])
+        own = [*(directed.variables[p] for p in family.parents), directed.variables[family.variable]]
+        axes = [own.index(name) for name in reversed(cpt.names)]
+        cpt[:] = np.ascontiguousarray(np.transpose(family.shares, axes))
+    return model
+
+
+def from_pyagrum(model: Any) -> BayesianNetwork:
+    """Return pyAgrum's ``BayesNet`` as a network.
+
+    Raises
+    ------
+    DataError
+        If the model is not sensible.
+    """
+    draft, nodes = Draft(), sorted(model.nodes())
+    for node in nodes:
+        variable = model.variable(node)
+        draft.add_variable(
+            variable.name(), [str(variable.label(c)) for c in range(variable.domainSize())], _wrong
+        )
+    for node in nodes:
+        cpt = model.cpt(node)
+        *parents, child = reversed(cpt.names)
+        draft.shape(child, parents, _wrong)
+        draft.add_family(child, parents, np.array(cpt.toarray(), dtype=np.float64), _wrong)
+    return draft.network(_wrong)
+
+
+def _wrong(why: str) -> NoReturn:
+    raise DataError(f"This is no sensible pyAgrum model: {why}.")

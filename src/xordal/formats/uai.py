@@ -1,0 +1,227 @@
+"""UAI, the format of the inference competitions: numbers only, with the names in a file beside it.
+
+    BAYES                   or MARKOV: tables that need not sum to one
+    2                       how many variables
+    2 2                     how many levels each has
+    2                       how many tables
+    1 0                     how many variables each has, and which; the child is the last
+    2 0 1
+    2 0.2 0.8               how many cells each has, and what is in them; the last variable changes fastest
+    4 0.9 0.1 0.05 0.95
+
+Programs differ in the order of the cells. By the format's description the last variable of a table changes
+fastest. pgmpy writes the first one fastest. pyAgrum writes the child fastest, then the first parent. All three
+are read: pgmpy's order shows in rows that do not sum to one otherwise, pyAgrum's in the names that it puts as
+comments behind the variables of each table. The first is written unless another :data:`Order` is asked for.
+
+The names beside ``net.uai`` are in ``net.uai.names``, JSON with ``variables`` and ``levels``. Without that file
+variables are called x0, x1, ... and their levels 0, 1, ...
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterator
+from math import prod
+from typing import Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.errors import ModelFileError
+from xordal.formats.checked import parse
+from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, ROUNDING, Draft, number, short
+from xordal.formats.levels import level_from_json, level_to_json
+from xordal.formats.plain_words import plain_word
+from xordal.model.directed import BayesianNetwork
+from xordal.model.exact import Factor, markov_network
+from xordal.model.network import DecomposableMarkovNetwork
+
+NAMES = ".names"
+"""What is added to the name of a file for the one with its names."""
+
+Order = Literal["uai", "pgmpy", "pyagrum"]
+"""Whose order of the cells: that of the format's description, or that of a program which has its own."""
+
+_COMMENT = re.compile(r"#[^\n]*")
+_COMMENTED_SCOPE = re.compile(r"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S", re.MULTILINE)
+
+Names = tuple[tuple[str, ...], tuple[tuple[Hashable, ...], ...]]
+
+
+def is_uai(text: str) -> bool:
+    """Whether a text begins as a UAI file does."""
+    return text[:64].split(maxsplit=1)[:1] in (["BAYES"], ["MARKOV"])
+
+
+def read_uai(
+    text: str, file: str = "the text", names: str | None = None
+) -> BayesianNetwork | DecomposableMarkovNetwork:
+    """Return the network of a UAI file, directed if it says BAYES; ``names`` is the text beside it.
+
+    Raises
+    ------
+    ModelFileError
+        If the text is no UAI, cut short, or not sensible.
+    """
+    numbers = _Numbers(_COMMENT.sub("", text) if "#" in text else text, file)
+    kind = numbers.word()
+    n_levels = [numbers.integer(1, MOST_CELLS) for _ in range(numbers.count(MOST_VARIABLES, "variables"))]
+    if not n_levels:
+        numbers.wrong("there must be at least one variable")
+    numbers.check_levels(sum(n_levels))
+    scopes = [numbers.scope(len(n_levels)) for _ in range(numbers.count(MOST_VARIABLES, "tables"))]
+    tables = [numbers.table(scope, n_levels) for scope in scopes]
+    if not numbers.is_end:
+        numbers.wrong("there is more after the last table")
+    variables, levels = _named(n_levels) if names is None else _read_names(names, f"{file}{NAMES}", n_levels)
+    if kind == "MARKOV":
+        for scope, table in zip(scopes, tables, strict=True):
+            if (table < 0).any():
+                numbers.wrong(f"the table of {scope} has negative numbers")
+        factors = [Factor(scope, table) for scope, table in zip(scopes, tables, strict=True)]
+        return markov_network(variables, levels, factors)
+    is_pyagrum = len(_COMMENTED_SCOPE.findall(text)) == len(scopes)
+    in_order = _in_order(scopes, tables, n_levels, is_pyagrum=is_pyagrum)
+    drafted = _bayesian(n_levels, in_order, numbers)
+    return BayesianNetwork(variables, levels, drafted.families)
+
+
+Scope = tuple[int, ...]
+Table = NDArray[np.float64]
+
+
+def _in_order(
+    scopes: list[Scope], tables: list[Table], n_levels: list[int], *, is_pyagrum: bool
+) -> list[tuple[Scope, Table]]:
+    """Return scopes, parents first, and tables with an axis for each of their variables, whoever wrote them."""
+    if is_pyagrum:
+        turned = [(*scope[-2::-1], *scope[-1:]) for scope in scopes]
+        shapes = [[n_levels[v] for v in scope] for scope in turned]
+        return [(scope, t.reshape(shape)) for scope, t, shape in zip(turned, tables, shapes, strict=True)]
+    if not all(map(_sums_to_one, tables)):
+        first_fastest = [
+            t.reshape([n_levels[v] for v in reversed(scope)]).transpose()
+            for scope, t in zip(scopes, tables, strict=True)
+        ]
+        if all(map(_sums_to_one, first_fastest)):
+            return list(zip(scopes, map(np.ascontiguousarray, first_fastest), strict=True))
+    return list(zip(scopes, tables, strict=True))
+
+
+def _sums_to_one(table: Table) -> bool:
+    return bool(table.ndim and (np.abs(table.sum(axis=-1) - 1) <= ROUNDING).all())
+
+
+def _bayesian(n_levels: list[int], tables: list[tuple[Scope, Table]], numbers: _Numbers) -> BayesianNetwork:
+    draft = Draft()
+    variables, levels = _named(n_levels)
+    for name, known in zip(variables, levels, strict=True):
+        draft.add_variable(name, [str(level) for level in known], numbers.wrong)
+    for scope, chances in tables:
+        if not scope:
+            numbers.wrong("a table of a Bayesian network must have a variable")
+        *parents, child = (variables[v] for v in scope)
+        draft.shape(child, parents, numbers.wrong)
+        draft.add_family(child, parents, chances, numbers.wrong)
+    return draft.network(numbers.wrong)
+
+
+def _named(n_levels: list[int]) -> Names:
+    return (
+        tuple(f"x{v}" for v in range(len(n_levels))),
+        tuple(tuple(map(str, range(n))) for n in n_levels),
+    )
+
+
+def _read_names(text: str, file: str, n_levels: list[int]) -> Names:
+    top = parse(text, file)
+    variables = tuple(name for _, name in top["variables"].texts())
+    if len(variables) != len(n_levels):
+        top["variables"].wrong(f"there are {len(n_levels)} variables in the file of numbers")
+    levels = []
+    for name, n in zip(variables, n_levels, strict=True):
+        found = tuple(level_from_json(item) for item in top["levels"][name].items())
+        if len(found) != n or len(set(found)) != n:
+            top["levels"][name].wrong(f"there must be {n} levels, all different")
+        levels.append(found)
+    return variables, tuple(levels)
+
+
+class _Numbers:
+    """The words of a file, one after the other; what it claims is compared with what is left of it."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self._words = text.split()
+        self._place, self._file = 0, file
+
+    @property
+    def is_end(self) -> bool:
+        return self._place >= len(self._words)
+
+    def word(self) -> str:
+        if self.is_end:
+            self.wrong("the file ends in the middle")
+        self._place += 1
+        return self._words[self._place - 1]
+
+    def integer(self, low: int, high: int) -> int:
+        word = self.word()
+        if not (word.isascii() and word.isdigit() and len(word) < 12 and low <= int(word) <= high):
+            self.wrong(f"there must be a whole number between {low} and {high:,}, not {short(word)}")
+        return int(word)
+
+    def count(self, most: int, things: str) -> int:
+        found = self.integer(0, most)
+        if found > len(self._words) - self._place:
+            self.wrong(f"there cannot be {found:,} {things}: the file ends before")
+        return found
+
+    def check_levels(self, n_levels: int) -> None:
+        """Refuse more levels than there can be cells: a variable of many levels has a table as large."""
+        if n_levels > len(self._words) + 1000:
+            self.wrong(f"there cannot be {n_levels:,} levels in all: the file has fewer numbers")
+
+    def scope(self, n_variables: int) -> tuple[int, ...]:
+        found = tuple(self.integer(0, n_variables - 1) for _ in range(self.count(n_variables, "variables")))
+        if len(set(found)) < len(found):
+            self.wrong(f"the variables {found[:8]} of a table must be distinct")
+        return found
+
+    def table(self, scope: tuple[int, ...], n_levels: list[int]) -> NDArray[np.float64]:
+        shape = tuple(n_levels[v] for v in scope)
+        n_cells = self.count(MOST_CELLS, "cells")
+        if n_cells != prod(shape):
+            self.wrong(f"the table of the variables {scope[:8]} has {prod(shape):,} cells and not {n_cells:,}")
+        values = np.array([number(self.word(), self.wrong) for _ in range(n_cells)], dtype=np.float64)
+        if not np.isfinite(values).all():
+            self.wrong("a cell is no number")
+        return values.reshape(shape)
+
+    def wrong(self, why: str) -> NoReturn:
+        raise ModelFileError(
+            f"{self._file}, word {self._place} of {len(self._words)}: {why}. Mend the file, or write it anew."
+        )
+
+
+def write_uai(network: BayesianNetwork, order: Order = "uai") -> Iterator[str]:
+    """Yield a network as the text of a UAI file; numbers have as many digits as make them exact."""
+    n_variables = len(network.variables)
+    yield f"BAYES\n{n_variables}\n{' '.join(map(str, network.n_levels))}\n{n_variables}\n"
+    for family in network.families:
+        parents = family.parents if order == "uai" else family.parents[::-1]
+        remark = f"   # {plain_word(network.variables[family.variable])}" if order == "pyagrum" else ""
+        yield f"{len(parents) + 1} {' '.join(map(str, (*parents, family.variable)))}{remark}\n"
+    for family in network.families:
+        values = np.moveaxis(family.chances, -1, 0) if order == "pgmpy" else family.chances
+        # Not every reader knows exponents (pgmpy does not), so none are written.
+        cells = (np.format_float_positional(value, trim="0") for value in values.reshape(-1))
+        yield f"\n{family.chances.size}\n{' '.join(cells)}\n"
+
+
+def write_names(network: BayesianNetwork) -> str:
+    """Return the names that belong beside a UAI file, as JSON."""
+    named = zip(network.variables, network.levels, strict=True)
+    levels = {name: [level_to_json(level, name) for level in known] for name, known in named}
+    return json.dumps({"variables": list(network.variables), "levels": levels}, indent=1) + "\n"

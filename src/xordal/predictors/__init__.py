@@ -1,0 +1,1 @@
+"""For people who build predictors: hidden groups as features, and a classifier from the network."""

@@ -1,0 +1,162 @@
+"""Files and bridges to the real pgmpy and pyAgrum: what they read is what was written, and the other way."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.agrum import gum
+from tests.bayesian import ODD_NAMES, difference, odd_network, random_network
+from xordal import BayesianNetwork, from_pgmpy, from_pyagrum, learn, read_network, to_pgmpy, to_pyagrum
+from xordal.formats.network_files import write_network
+from xordal.formats.plain_words import original
+from xordal.learning import fit_network
+from xordal.model.directed import Family, along_a_perfect_order
+from xordal.pi.zoo import music_box
+
+SINGLE_PRECISION = 1e-6
+ENDINGS = {"bif": "bif", "xmlbif": "bifxml", "net": "net", "uai-pyagrum": "uai", "uai-pgmpy": "uai"}
+NAMED = ("bif", "xmlbif", "net")
+
+
+@pytest.fixture(scope="module")
+def pgmpy() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = pytest.importorskip("pgmpy", reason="pip install pgmpy")
+        from pgmpy import readwrite
+    logging.getLogger("pgmpy").setLevel(logging.ERROR)
+    assert module
+    return readwrite
+
+
+def networks() -> dict[str, BayesianNetwork]:
+    table = music_box().joint.sample_table(500, 0)
+    learned = along_a_perfect_order(fit_network(table, learn(table)))
+    chains = random_network([2, 3, 2, 4], 2, n_parents=1)
+    return {
+        "random": random_network([2, 3, 4, 2, 3], 1),
+        "learned": learned,
+        "chains": chains,
+        "odd": odd_network(),
+    }
+
+
+each = pytest.mark.parametrize("name", ["random", "learned", "odd"])
+
+
+def numbered(network: BayesianNetwork, prefix: str) -> BayesianNetwork:
+    """The same without names, as UAI files hold it."""
+    names = tuple(f"{prefix}{v}" for v in range(len(network.variables)))
+    return BayesianNetwork(names, tuple(tuple(map(str, range(n))) for n in network.n_levels), network.families)
+
+
+def read_back(path: Path) -> BayesianNetwork:
+    found = read_network(path)
+    assert isinstance(found, BayesianNetwork)
+    return found
+
+
+@each
+@pytest.mark.parametrize("to", [*NAMED, "uai-pyagrum"])
+def test_pyagrum_both_ways(to: str, name: str, tmp_path: Path) -> None:
+    network = networks()[name]
+    path, theirs = tmp_path / f"ours.{ENDINGS[to]}", tmp_path / f"theirs.{ENDINGS[to]}"
+    write_network(network, path, to)
+    model = gum.loadBN(str(path))
+    expected = numbered(network, "") if to == "uai-pyagrum" else network
+    assert difference(expected, from_pyagrum(model), original) < SINGLE_PRECISION
+    gum.saveBN(model, str(theirs))
+    expected = numbered(network, "x") if to == "uai-pyagrum" else network
+    assert difference(expected, read_back(theirs)) < SINGLE_PRECISION
+
+
+@each
+@pytest.mark.parametrize("to", NAMED)
+def test_pgmpy_both_ways(to: str, name: str, pgmpy: Any, tmp_path: Path) -> None:
+    network = networks()[name]
+    path, theirs = tmp_path / f"ours.{to}", tmp_path / f"theirs.{to}"
+    write_network(network, path, to)
+    model = getattr(pgmpy, f"{to.upper()}Reader")(str(path)).get_model()
+    assert difference(network, from_pgmpy(model), original) < SINGLE_PRECISION
+    getattr(pgmpy, f"{to.upper()}Writer")(model).write(str(theirs))
+    assert difference(network, read_back(theirs)) < SINGLE_PRECISION
+
+
+def test_pgmpy_reads_uai_where_it_keeps_the_order_of_parents(pgmpy: Any, tmp_path: Path) -> None:
+    """Its reader puts parents into a set, so with two or more their order is chance; with one it is sure."""
+    network = networks()["chains"]
+    write_network(network, tmp_path / "ours.uai", "uai-pgmpy")
+    model = pgmpy.UAIReader(str(tmp_path / "ours.uai")).get_model()
+    assert difference(numbered(network, "var_"), _with_codes(from_pgmpy(model))) < SINGLE_PRECISION
+
+
+def test_pgmpy_reads_the_cells_of_uai_files(pgmpy: Any, tmp_path: Path) -> None:
+    network = networks()["random"]
+    write_network(network, tmp_path / "ours.uai", "uai-pgmpy")
+    for child, cells in pgmpy.UAIReader(str(tmp_path / "ours.uai")).get_tables():
+        family = network.families[int(child.removeprefix("var_"))]
+        own = np.moveaxis(family.chances, -1, 0).reshape(-1)
+        assert np.allclose(np.array(cells, dtype=np.float64), own, rtol=0, atol=SINGLE_PRECISION)
+
+
+def test_uai_files_of_pgmpy_are_read(pgmpy: Any, tmp_path: Path) -> None:
+    network = networks()["random"]
+    pgmpy.UAIWriter(to_pgmpy(network)).write(str(tmp_path / "theirs.uai"))
+    # It numbers the variables by their number of levels, then by name.
+    order = sorted(
+        range(len(network.variables)), key=lambda v: (str(network.n_levels[v]), network.variables[v])
+    )
+    place = {v: new for new, v in enumerate(order)}
+    families = [network.families[v] for v in order]
+    renumbered = BayesianNetwork(
+        tuple(f"x{v}" for v in range(len(order))),
+        tuple(tuple(map(str, range(network.n_levels[v]))) for v in order),
+        tuple(Family(new, tuple(place[p] for p in f.parents), f.chances) for new, f in enumerate(families)),
+    )
+    assert difference(renumbered, read_back(tmp_path / "theirs.uai")) < SINGLE_PRECISION
+
+
+def _with_codes(network: BayesianNetwork) -> BayesianNetwork:
+    """Levels as text: pgmpy numbers those of UAI files."""
+    return BayesianNetwork(
+        network.variables, tuple(tuple(map(str, one)) for one in network.levels), network.families
+    )
+
+
+@pytest.mark.parametrize("name", ["random", "learned", "odd"])
+def test_bridges(name: str, pgmpy: Any) -> None:
+    network = networks()[name]
+    assert pgmpy
+    assert difference(network, from_pgmpy(to_pgmpy(network))) < 1e-15
+    assert from_pgmpy(to_pgmpy(network)).levels == network.levels
+    if name != "odd":  # a level of pyAgrum cannot be half of a character
+        assert difference(network, from_pyagrum(to_pyagrum(network))) < 1e-15
+
+
+def test_a_learned_network_crosses_the_bridges_with_its_joint(pgmpy: Any) -> None:
+    table = music_box().joint.sample_table(500, 0)
+    network = fit_network(table, learn(table))
+    assert pgmpy
+    for there in (from_pgmpy(to_pgmpy(network)), from_pyagrum(to_pyagrum(network))):
+        assert network.compare(there.to_markov()).divergence == pytest.approx(0, abs=1e-9)
+
+
+def test_all_networks_of_the_repository_are_read_as_pgmpy_reads_them(pgmpy: Any, real_data: Path) -> None:
+    files = sorted((real_data / "bif").glob("*.bif"))
+    assert len(files) == 10
+    for file in files:
+        theirs = from_pgmpy(pgmpy.BIFReader(str(file)).get_model())
+        assert difference(read_back(file), theirs) < 1e-12, file.name
+
+
+def test_odd_names_hold_all_that_is_odd() -> None:
+    text = "".join(ODD_NAMES)
+    assert (
+        all(sign in text for sign in " \"',;|</\\\n\t") and "東" in text and max(map(len, ODD_NAMES)) == 10_000
+    )

@@ -1,0 +1,89 @@
+"""``xordal export``, ``convert`` and ``direct``, and other commands on files of other programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.bayesian import random_network
+from xordal.cli.app import main
+from xordal.formats.network_files import write_network
+
+
+def run(*arguments: str) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        main(list(arguments))
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+@pytest.fixture
+def bif(tmp_path: Path) -> Path:
+    write_network(random_network([2, 3, 2, 2], 4), tmp_path / "net.bif")
+    return tmp_path / "net.bif"
+
+
+@pytest.mark.parametrize("ending", ["bif", "xmlbif", "uai", "net", "json"])
+def test_every_command_takes_every_readable_format(
+    ending: str, bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / f"other.{ending}"
+    assert run("convert", str(bif), str(other)) == 0
+    assert run("query", str(other), "v1", "--given", "v0=l0") == 0
+    assert run("sample", str(other), "-n", "20", "--seed", "1", "-o", str(tmp_path / "rows.csv")) == 0
+    assert run("score", str(other), str(tmp_path / "rows.csv")) == 0
+    assert run("predict", str(other), str(tmp_path / "rows.csv"), "-t", "v1") == 0
+    assert run("inspect", str(other)) == 0
+    assert run("report", str(other), "-o", str(tmp_path / "page.html")) == 0
+    assert run("direct", str(other)) == 0
+    capsys.readouterr()
+    assert run("compare", str(bif), str(other), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["divergence"] == pytest.approx(0, abs=1e-12)
+    assert "expected of 10,000 rows" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "to", ["bif", "xmlbif", "uai", "uai-pgmpy", "uai-pyagrum", "net", "graphml", "dot", "hif"]
+)
+def test_export_to_standard_output(to: str, bif: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("export", str(bif), "--to", to) == 0
+    assert len(capsys.readouterr().out) > 40
+
+
+def test_uai_files_come_with_their_names(bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("export", str(bif), "--to", "uai", "-o", str(tmp_path / "net.uai")) == 0
+    assert "its names" in capsys.readouterr().err
+    assert json.loads((tmp_path / "net.uai.names").read_text())["variables"] == ["v0", "v1", "v2", "v3"]
+
+
+def test_mistakes_are_told_and_leave_nothing_behind(
+    bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    assert run("export", str(bif)) == 2
+    assert run("export", str(bif), "--to", "biff", "-o", str(tmp_path / "x")) == 2
+    assert "did you mean 'bif'" in capsys.readouterr().err
+    assert run("convert", str(bif), str(tmp_path / "x.foo")) == 2
+    assert run("convert", str(bif), str(bif)) == 2
+    assert run("direct", str(bif), "-o", "-") == 2
+    assert run("query", str(bif), "v1", "--smoothing", "1") == 1
+    assert "given" in capsys.readouterr().err
+    (tmp_path / "cut.bif").write_text(bif.read_text()[:200])
+    assert run("convert", str(tmp_path / "cut.bif"), str(tmp_path / "x.net")) == 1
+    assert "cut.bif, line" in capsys.readouterr().err
+    (tmp_path / "cut.bif").unlink()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_direct_prints_and_writes_arcs(bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("direct", str(bif), "--json", "-o", str(tmp_path / "bn.json")) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {arc["identified"] for arc in told["arcs"]} <= {True, False}
+    written = json.loads((tmp_path / "bn.json").read_text())
+    assert written["format"] == "xordal bayesian network"
+    unsure = [[arc["parent"], arc["child"]] for arc in told["arcs"] if not arc["identified"]]
+    assert sorted(written["unidentified"]) == sorted(unsure)

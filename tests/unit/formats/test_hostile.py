@@ -1,0 +1,248 @@
+"""Files that are wrong, by accident or by intent: one clear error, in little time and memory."""
+
+from __future__ import annotations
+
+import random
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from tests.bayesian import random_network
+from xordal import BayesianNetwork, DataError, ModelFileError, read_network
+from xordal.formats.network_files import network_text
+
+FORMATS = ("bif", "xmlbif", "net", "uai", "json")
+SECONDS, MEGABYTES = 15.0, 300  # far more than any needs on a busy machine, far less than a bomb takes
+
+
+def read(content: str | bytes, folder: Path) -> object:
+    """Read and use a file; any error but ours fails the test."""
+    path = folder / "file"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+    network = read_network(path)
+    return network.to_markov() if isinstance(network, BayesianNetwork) else network
+
+
+def refused(content: str | bytes, folder: Path, words: str) -> None:
+    """The file is refused in these words, in bounded time and memory."""
+    tracemalloc.start()
+    try:
+        started = time.perf_counter()
+        with pytest.raises(DataError, match=words):
+            read(content, folder)
+        assert time.perf_counter() - started < SECONDS
+        assert tracemalloc.get_traced_memory()[1] < MEGABYTES * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+VARIABLE = "variable a { type discrete [ 2 ] { u, v }; }\n"
+ROW = "probability ( a ) { table 0.5, 0.5; }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (VARIABLE, "line 2: there are no probabilities of 'a'"),
+        (VARIABLE + ROW[:-4], "ends in the middle|there must be"),
+        (VARIABLE + VARIABLE + ROW, "line 2: .*second time"),
+        (VARIABLE + ROW + ROW, "second time"),
+        (VARIABLE + "probability ( b ) { table 0.5, 0.5; }", "no variable 'b'"),
+        (VARIABLE + "probability ( a | a ) { table 0.5, 0.5; }", "distinct"),
+        (VARIABLE + "probability ( a ) { table 0.5, 0.6; }", r"sum to 1\.1 instead of 1"),
+        (VARIABLE + "probability ( a ) { table 0.5; }", "there are 1 probabilities"),
+        (VARIABLE + "probability ( a ) { table nan, 0.5; }", "numbers from 0 to 1"),
+        (VARIABLE + "probability ( a ) { table inf, 0.5; }", "numbers from 0 to 1"),
+        (VARIABLE + "probability ( a ) { table -0.5, 1.5; }", "numbers from 0 to 1"),
+        (VARIABLE + "probability ( a ) { table x, 0.5; }", "'x' is no number"),
+        (VARIABLE + "probability ( a ) { table 0_1, 0.5; }", "is no number"),
+        (VARIABLE + "probability ( a ) { (u) 0.5, 0.5; }", "parents"),
+        ("variable a { type discrete [ 3 ] { u, v }; }", "2 levels and not '3'"),
+        ("variable a { type discrete [ 999999999999 ] { u, v }; }", "levels and not"),
+        ("variable a { type discrete [ 2 ] { u, u }; }", "twice"),
+        ("variable a { }", "no levels"),
+        ('network "a { }', "not closed"),
+        ("network a { /* }", "not closed"),
+        ("network a { }", "at least one variable"),
+        ("network " + "{" * 100_000, "ends in the middle"),
+        ("variable " + "x" * 1_000_000, "there must be"),
+    ],
+)
+def test_wrong_bif(text: str, words: str, tmp_path: Path) -> None:
+    refused(text, tmp_path, words)
+
+
+def test_a_cycle_and_missing_rows(tmp_path: Path) -> None:
+    two = VARIABLE + VARIABLE.replace(" a ", " b ")
+    rows = "{ (u) 0.5, 0.5; (v) 0.5, 0.5; }\n"
+    refused(f"{two}probability ( a | b ) {rows}probability ( b | a ) {rows}", tmp_path, "cycle")
+    refused(f"{two}{ROW}probability ( b | a ) {{ (u) 0.5, 0.5; }}", tmp_path, "1 rows of 'b' are missing")
+
+
+def test_a_short_file_cannot_claim_large_tables(tmp_path: Path) -> None:
+    names = [f"v{v}" for v in range(60)]
+    text = "".join(f"variable {name} {{ type discrete [ 2 ] {{ u, v }}; }}\n" for name in names)
+    for v, name in enumerate(names):
+        given = f" | {', '.join(names[max(0, v - 22) : v])}" if v else ""
+        text += f"probability ( {name}{given} ) {{ default 0.5, 0.5; }}\n"
+    refused(text, tmp_path, "cells in all")
+    wide = text.replace(", ".join(names[1:23]), ", ".join(names[1:23] + names[24:40]))
+    refused(wide, tmp_path, "cells; the most are|cells in all|cycle")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("BAYES\n99999999999\n", "whole number"),
+        ("BAYES\n99999\n2 2\n", "the file ends before"),
+        ("MARKOV\n2\n16000000 16000000\n0\n", "fewer numbers"),
+        ("BAYES\n1\n2\n1\n1 0\n16777216\n0.5 0.5\n", "the file ends before"),
+        ("BAYES\n1\n2\n1\n1 0\n2\n0.5 nan\n", "no number"),
+        ("BAYES\n1\n2\n1\n1 7\n2\n0.5 0.5\n", "whole number"),
+        ("BAYES\n1\n2\n1\n1 0\n2\n0.5 0.5 0.5\n", "more after"),
+        ("BAYES\n1\n2\n1\n1 0\n2\n0.5 0.6\n", "sum to"),
+        ("BAYES\n1\n2\n1\n1 0\n2\n0.5\n", "the file ends before"),
+        ("MARKOV\n1\n2\n1\n1 0\n2\n-1 1\n", "negative"),
+        ("MARKOV\n1\n2\n1\n1 0\n2\n0 0\n", "nothing possible"),
+        ("BAYES " + "9" * 100_000, "whole number"),
+    ],
+)
+def test_wrong_uai(text: str, words: str, tmp_path: Path) -> None:
+    refused(text, tmp_path, words)
+
+
+NODE = 'node a { states = ("u" "v"); }\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (NODE + "potential ( a ) { data = (0.5 0.6); }", "sum to"),
+        (NODE + "potential ( a ) { data = " + "(" * 200_000, "ends in the middle|there must be"),
+        (NODE + "potential ( a ) { data = (0.5 0.5)); }", "not opened"),
+        (NODE + "potential ( a ) { data = ((0.5 0.5); }", "not closed"),
+        (NODE + "potential ( a ) { model_data = (0.5 0.5); }", "formula"),
+        ("net {} continuous node a { }", "only discrete"),
+        ("node a { states = (); }", "no levels"),
+    ],
+)
+def test_wrong_net(text: str, words: str, tmp_path: Path) -> None:
+    refused(text, tmp_path, words)
+
+
+BOMB = (
+    '<?xml version="1.0"?><!DOCTYPE BIF [<!ENTITY a "aaaaaaaaaa">'
+    + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(12))
+    + "]><BIF><NETWORK><NAME>&m;</NAME></NETWORK></BIF>"
+)
+OUTSIDE = '<?xml version="1.0"?><!DOCTYPE BIF [<!ENTITY x SYSTEM "file:///etc/passwd">]><BIF><NETWORK>&x;</NETWORK></BIF>'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (BOMB, "declares an entity"),
+        (OUTSIDE, "declares an entity"),
+        ("<BIF>" * 100_000, "nested too deeply"),
+        ("<BIF><NETWORK>", "no XML, or is cut short"),
+        ("<html><body/></html>", "no XMLBIF"),
+        ("<BIF></BIF>", "one NETWORK"),
+        ("<BIF><NETWORK></NETWORK></BIF>", "at least one variable"),
+        ("<BIF><NETWORK><VARIABLE><NAME></NAME></VARIABLE></NETWORK></BIF>", "the name of a variable"),
+        ('<?xml version="1.0" encoding="klingon"?><BIF/>', "encoding"),
+        (b"<BIF>\xff\xfe</BIF>", "no XML"),
+    ],
+)
+def test_wrong_xml(text: str | bytes, words: str, tmp_path: Path) -> None:
+    refused(text, tmp_path, words)
+
+
+def test_a_document_type_without_entities_is_fine(tmp_path: Path) -> None:
+    text = "".join(network_text(random_network([2, 2], 0), "xmlbif"))
+    typed = text.replace("<BIF VERSION", "<!DOCTYPE BIF [ <!ELEMENT BIF ( NETWORK )*> ]>\n<BIF VERSION")
+    read(typed, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('"version": 1', '"version": 99'), "version 99"),
+        (('"chances": [', '"chances": [0.5, '), "there must be"),
+        (('"families"', '"families_"'), "families"),
+        (('"parents": []', '"parents": ["v0", "v1", "zebra"]'), "zebra"),
+    ],
+)
+def test_wrong_json(change: tuple[str, str], words: str, tmp_path: Path) -> None:
+    text = "".join(network_text(random_network([2, 3, 2], 1), "json"))
+    assert change[0] in text
+    refused(text.replace(*change), tmp_path, words)
+    refused("[" * 100_000, tmp_path, "nested too deeply")
+    refused('{"format": "xordal bayesian network", "a": ' + "[" * 100_000, tmp_path, "nested|cut short")
+
+
+def test_a_network_too_large_to_be_asked_is_still_converted(tmp_path: Path) -> None:
+    network = random_network([2] * 60, 5, n_parents=8)
+    (tmp_path / "net.bif").write_text("".join(network_text(network, "bif")))
+    assert isinstance(read_network(tmp_path / "net.bif"), BayesianNetwork)
+    with pytest.raises(DataError, match="can be converted, and not be asked"):
+        network.to_markov()
+
+
+def fuzzed(text: str, chance: random.Random) -> bytes:
+    """A valid file with a few things wrong: cut, repeated, moved, exchanged or made up."""
+    data = bytearray(text.encode())
+    for _ in range(chance.randint(1, 4)):
+        start = chance.randrange(len(data) + 1)
+        end = min(len(data), start + chance.choice([1, 2, 8, 64, 512]))
+        what = chance.randrange(6)
+        if what == 0:
+            del data[start:]
+        elif what == 1:
+            del data[start:end]
+        elif what == 2:
+            data[start:start] = data[start:end] * chance.choice([1, 2, 50])
+        elif what == 3:
+            data[start:end] = bytes(chance.randrange(256) for _ in range(end - start))
+        elif what == 4:
+            data[start:start] = chance.choice(
+                [b"99999999999999999999", b"nan", b"-1", b"1e999", b"{", b"}", b"(", b'"', b";", b"&a;", b"<",
+                 b"\x00", b"_x110000_", b"/*", b"[" * 999, b"variable", b"#", "\u2028".encode()]
+            )  # fmt: skip
+        else:
+            data[start:end] = bytes(reversed(data[start:end]))
+    return bytes(data)
+
+
+def check_fuzzed(n_files: int, folder: Path) -> None:
+    """Each file is read, or refused with an error of ours; never anything else, and never for long."""
+    chance = random.Random(20)
+    n_read = 0
+    for number in range(n_files):
+        to = FORMATS[number % len(FORMATS)]
+        network = random_network([chance.randint(1, 3) for _ in range(chance.randint(1, 6))], number)
+        content = fuzzed("".join(network_text(network, to)), chance)
+        started = time.perf_counter()
+        try:
+            read(content, folder)
+            n_read += 1
+        except DataError as error:
+            assert 10 < len(str(error)) < 2000, content
+        assert time.perf_counter() - started < SECONDS, content
+    assert 0.01 * n_files < n_read < 0.9 * n_files  # neither all broken nor all whole
+
+
+def test_500_fuzzed_files(tmp_path: Path) -> None:
+    check_fuzzed(500, tmp_path)
+
+
+@pytest.mark.long
+def test_10000_fuzzed_files(tmp_path: Path) -> None:
+    check_fuzzed(10_000, tmp_path)
+
+
+def test_errors_name_the_file(tmp_path: Path) -> None:
+    (tmp_path / "broken.bif").write_text("network a { }\nvariable a { type discrete [ 2 ] { u v }; }\n")
+    with pytest.raises(ModelFileError, match=r"broken\.bif, line 3: there are no probabilities of 'a'"):
+        read_network(tmp_path / "broken.bif")

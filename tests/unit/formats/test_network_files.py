@@ -1,0 +1,281 @@
+"""Networks in files of other programs: what is written is read back exactly, and means the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import xordal
+from tests.bayesian import ODD_LEVELS, ODD_NAMES, difference, joint_of, odd_network, random_network
+from xordal import BayesianNetwork, CategoricalTable, DataError, DecomposableMarkovNetwork, SettingsError, learn
+from xordal.formats.bif import RESERVED, read_bif
+from xordal.formats.hugin_net import read_net
+from xordal.formats.network_files import format_of, network_text, read_network, write_network
+from xordal.formats.plain_words import original, plain_level, plain_word, printable
+from xordal.formats.uai import read_uai
+from xordal.learning import fit_network
+from xordal.model.directed import Family, along_a_perfect_order
+from xordal.model.smoothing import Backoff, Smoothing
+from xordal.pi.zoo import music_box
+
+DIRECTED = ("bif", "xmlbif", "net", "uai", "uai-pgmpy", "uai-pyagrum", "json")
+each_format = pytest.mark.parametrize("to", DIRECTED)
+
+
+def learned_network(smoothing: Smoothing = 1.0, n_rows: int = 500) -> DecomposableMarkovNetwork:
+    table = music_box().joint.sample_table(n_rows, 1)
+    return fit_network(table, learn(table), smoothing=smoothing)
+
+
+def there_and_back(
+    network: BayesianNetwork | DecomposableMarkovNetwork, to: str, folder: Path
+) -> BayesianNetwork:
+    write_network(network, folder / "net", to)
+    found = read_network(folder / "net")
+    assert isinstance(found, BayesianNetwork)
+    return found
+
+
+@each_format
+@given(n_levels=st.lists(st.integers(1, 4), min_size=1, max_size=6), seed=st.integers(0, 999))
+def test_a_network_comes_back_exactly(
+    to: str, n_levels: list[int], seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    network = random_network(n_levels, seed, n_parents=3)
+    found = there_and_back(network, to, tmp_path_factory.mktemp("files"))
+    assert (found.variables, found.levels) == (network.variables, network.levels)
+    assert difference(network, found) == 0.0
+
+
+@each_format
+def test_odd_names_and_levels_come_back(to: str, tmp_path: Path) -> None:
+    network = odd_network()
+    found = there_and_back(network, to, tmp_path)
+    assert (found.variables, found.levels) == (ODD_NAMES, ODD_LEVELS)
+    assert difference(network, found) == 0.0
+
+
+@given(st.text(alphabet=st.characters(), max_size=12) | st.text(alphabet="_x0041F ", max_size=14))
+def test_every_text_comes_back_from_its_escape(text: str) -> None:
+    for word in (plain_word(text), plain_word(text, RESERVED), plain_level(text, RESERVED)):
+        assert original(word) == text
+        assert word.isascii()
+        assert word.replace("_", "a").isalnum()
+    assert original(printable(text)) == text
+    assert original(printable(text, also="\\")) == text
+    assert printable(text).isprintable()
+    assert printable(text) == printable(text).strip()
+
+
+@given(n_levels=st.lists(st.integers(1, 3), min_size=1, max_size=6), seed=st.integers(0, 999))
+def test_the_decomposable_network_has_the_same_joint(n_levels: list[int], seed: int) -> None:
+    network = random_network(n_levels, seed, n_parents=3)
+    markov = network.to_markov()
+    cells = np.indices(network.n_levels).reshape(len(n_levels), -1)
+    joint = joint_of(network)
+    assert np.allclose(np.exp(markov.log_prob(cells)).reshape(joint.shape), joint, rtol=1e-9, atol=1e-14)
+    for v, name in enumerate(network.variables):
+        margin = joint.sum(axis=tuple(u for u in range(len(n_levels)) if u != v))
+        assert np.allclose(list(markov.query(name).values()), margin)
+    again = along_a_perfect_order(markov)
+    assert np.allclose(joint_of(again), joint, rtol=1e-9, atol=1e-14)
+    assert again.to_markov().graph == markov.graph
+
+
+@pytest.mark.parametrize("smoothing", [1.0, 0.0, Backoff(10)])
+@each_format
+def test_a_learned_network_is_written_with_the_same_joint(
+    to: str, smoothing: Smoothing, tmp_path: Path
+) -> None:
+    network = learned_network(smoothing)
+    write_network(network, tmp_path / "net", to)
+    found = read_network(tmp_path / "net")
+    codes = np.random.default_rng(0).integers(0, 2, size=(len(network.variables), 200))
+    assert np.allclose(np.exp(found.log_prob(codes)), np.exp(network.log_prob(codes)), rtol=1e-9, atol=1e-300)
+
+
+def test_a_network_that_was_given_is_saved_loaded_and_asked(tmp_path: Path) -> None:
+    network = random_network([2, 3, 2], 3).to_markov()
+    network.save(tmp_path / "net.json")
+    again = DecomposableMarkovNetwork.load(tmp_path / "net.json")
+    assert not again.is_counted
+    assert again.graph == network.graph
+    assert network.compare(again).divergence == pytest.approx(0, abs=1e-12)
+    assert again.query("v1") == pytest.approx(network.query("v1"))
+    assert network.sample(100, seed=1).n_rows == 100
+    with pytest.raises(DataError, match="given"):
+        network.smoothed(1.0)
+    with pytest.raises(DataError, match="given"):
+        _ = network.clique_tables()[0].counted
+
+
+def test_types_of_levels_survive_in_our_own_formats(tmp_path: Path) -> None:
+    table = CategoricalTable.from_columns({"a": [0, 1] * 20, "b": [True, False] * 20, "c": [0.5, 1.5] * 20})
+    network = fit_network(table, learn(table))
+    for to in ("json", "uai"):
+        write_network(network, tmp_path / "net", to)
+        assert read_network(tmp_path / "net").levels == network.levels
+    directed = there_and_back(network, "bif", tmp_path)
+    assert directed.levels == (("0", "1"), ("False", "True"), ("0.5", "1.5"))
+
+
+def test_levels_of_the_same_text_are_refused(tmp_path: Path) -> None:
+    odd = BayesianNetwork(("a",), ((1, "1"),), (Family(0, (), np.array([0.5, 0.5])),))
+    with pytest.raises(DataError, match="both written '1'"):
+        write_network(odd, tmp_path / "net.bif")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bif_as_others_write_it() -> None:
+    text = """
+    // a comment
+    network "Dog-Problem" { property "of \\"what\\" }" ; }
+    variable a { type discrete[2] { "true" "false" }; property position = (1, 2) ; }
+    variable b { /* another */ type discrete [ 3 ] { x, y, z }; }
+    variable c { type discrete [ 2 ] { >=7.5, <5 }; }
+    probability ( a ) { table 0.25 0.75 ; }
+    probability ( b | a ) { table 0.1, 0.2, 0.3, 0.4, 0.6, 0.4; }
+    probability ( "c" | "a", "b" ) { default 0.5, 0.5; (true, x) 0.9, 0.1; }
+    """
+    network = read_bif(text)
+    assert network.levels == (("true", "false"), ("x", "y", "z"), (">=7.5", "<5"))
+    assert np.allclose(network.table("b"), [[0.1, 0.3, 0.6], [0.2, 0.4, 0.4]])  # the child's levels are slowest
+    assert network.parents("c") == ("a", "b")
+    assert network.table("c")[0, 0].tolist() == [0.9, 0.1]
+    assert network.table("c")[1, 2].tolist() == [0.5, 0.5]
+
+
+def test_net_as_others_write_it() -> None:
+    text = """
+    % Hugin
+    net { node_size = (80 40); name = "net; of {dogs}"; }
+    discrete node a { label = "A = 1;"; position = (1 2); states = ("yes" "no"); }
+    node b { states = ( "x" "y" "z" ); }
+    potential ( a | ) { data = ( 0.25 0.75 ); }
+    potential (b | a) { data = (( 0.1 0.3 0.6 ) % a = yes
+                                ( 0.2 0.4 0.4 )); }
+    """
+    network = read_net(text)
+    assert network.table("b").tolist() == [[0.1, 0.3, 0.6], [0.2, 0.4, 0.4]]
+    even = read_net('node a { states = ("u" "v"); } potential ( a ) { }')
+    assert even.table("a").tolist() == [0.5, 0.5]
+
+
+def test_uai_of_a_markov_network() -> None:
+    text = "MARKOV\n3\n2 2 2\n2\n2 0 1\n2 1 2\n\n4\n 1 2 3 4\n4\n 5 6 0 8\n"
+    network = read_uai(text)
+    assert isinstance(network, DecomposableMarkovNetwork)
+    joint = np.array([[1, 2], [3, 4.0]])[:, :, None] * np.array([[5, 6], [0, 8.0]])[None]
+    joint /= joint.sum()
+    cells = np.indices((2, 2, 2)).reshape(3, -1)
+    assert np.allclose(np.exp(network.log_prob(cells)), joint.reshape(-1))
+    assert network.query("x1")["0"] == pytest.approx(joint.sum(axis=(0, 2))[0])
+
+
+def test_a_name_says_the_format() -> None:
+    assert [format_of(name) for name in ("a.bif", "b.XML", "c.gv", "d.hif")] == ["bif", "xmlbif", "dot", "hif"]
+    with pytest.raises(SettingsError, match=r"\.bif"):
+        format_of("a.txt")
+    with pytest.raises(SettingsError, match="did you mean 'bif'"):
+        format_of("a.txt", "biff")
+
+
+def test_hidden_groups_are_hyperedges(tmp_path: Path, real_data: Path) -> None:
+    from jsonschema import Draft7Validator
+
+    schema = json.loads((real_data / "hif" / "hif_schema.json").read_text())
+    learned = learned_network(n_rows=2000)
+    odd = BayesianNetwork(ODD_NAMES[:3], ODD_LEVELS[:3], _exclusive_or().families)
+    for network in (learned, odd, random_network([2, 2], 0)):
+        content = json.loads("".join(network_text(network, "hif")))
+        Draft7Validator(schema).validate(content)
+        assert [node["node"] for node in content["nodes"]] == list(network.variables)
+    groups = json.loads("".join(network_text(learned, "hif")))
+    assert learned.learned is not None
+    assert learned.learned.submodels is not None
+    assert len(groups["edges"]) == len(learned.learned.submodels) >= 3
+    members = [
+        {one["node"] for one in groups["incidences"] if one["edge"] == e["edge"]} for e in groups["edges"]
+    ]
+    assert {"music_box", "dog", "John"} in members
+    exact = json.loads("".join(network_text(odd, "hif")))
+    assert [edge["attrs"]["kind"] for edge in exact["edges"]] == ["full"]  # found in the tables themselves
+    assert {one["node"] for one in exact["incidences"]} == set(ODD_NAMES[:3])
+
+
+def _exclusive_or() -> BayesianNetwork:
+    fair = np.array([0.5, 0.5])
+    lamp = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]]], dtype=np.float64)
+    families = (Family(0, (), fair), Family(1, (), fair), Family(2, (0, 1), lamp))
+    return BayesianNetwork(("a", "b", "c"), (("u", "v"),) * 3, families)
+
+
+def test_graphml_holds_names_links_and_marks() -> None:
+    network = learned_network(n_rows=2000)
+    graph = nx.parse_graphml("".join(network_text(network, "graphml")))
+    assert set(graph.nodes) == set(network.variables)
+    assert {frozenset(edge) for edge in graph.edges} == {
+        frozenset(network.names(1 << u | 1 << v)) for u, v in network.graph.links
+    }
+    assert graph.edges["dog", "John"]["colored"]
+    odd = nx.parse_graphml("".join(network_text(odd_network(), "graphml")))
+    assert odd.is_directed()
+    assert {original(name) for name in odd.nodes} == set(ODD_NAMES)
+    ElementTree.fromstring("".join(network_text(odd_network(), "graphml")))
+
+
+@pytest.mark.filterwarnings("ignore")  # of pydot itself
+def test_dot_holds_names_and_arcs() -> None:
+    pydot = pytest.importorskip("pydot")
+    network = odd_network()
+    (graph,) = pydot.graph_from_dot_data("".join(network_text(network, "dot")))
+    names = {original(node.get_name()[1:-1].replace('\\"', '"')) for node in graph.get_nodes()}
+    assert set(ODD_NAMES) <= names | {"\\n"}
+    arcs = {
+        tuple(original(end[1:-1].replace('\\"', '"')) for end in (edge.get_source(), edge.get_destination()))
+        for edge in graph.get_edges()
+    }
+    assert arcs == set(network.arcs)
+
+
+@given(n_levels=st.lists(st.integers(1, 3), min_size=1, max_size=5), seed=st.integers(0, 99))
+def test_networkx_both_ways(n_levels: list[int], seed: int) -> None:
+    network = random_network(n_levels, seed, n_parents=3)
+    again = xordal.from_networkx(xordal.to_networkx(network))
+    assert isinstance(again, BayesianNetwork)
+    assert difference(network, again) == 0.0
+    markov = network.to_markov()
+    undirected = xordal.from_networkx(xordal.to_networkx(markov))
+    assert isinstance(undirected, DecomposableMarkovNetwork)
+    assert undirected.graph == markov.graph
+    cells = np.indices(network.n_levels).reshape(len(n_levels), -1)
+    assert np.allclose(np.exp(undirected.log_prob(cells)), np.exp(markov.log_prob(cells)))
+
+
+def test_a_graph_without_probabilities_is_no_network() -> None:
+    with pytest.raises(DataError, match="levels"):
+        xordal.from_networkx(nx.path_graph(3))
+    graph = nx.DiGraph()
+    graph.add_node("a", levels=["u", "v"], chances=[0.5, 0.4, 0.1])
+    with pytest.raises(DataError, match="shape"):
+        xordal.from_networkx(graph)
+    graph.nodes["a"]["chances"] = [0.5, 0.9]
+    with pytest.raises(DataError, match=r"sum to 1\.4"):
+        xordal.from_networkx(graph)
+
+
+def test_all_networks_of_the_repository_are_read(real_data: Path) -> None:
+    files = sorted((real_data / "bif").glob("*.bif"))
+    assert len(files) == 10
+    for file in files:
+        network = read_network(file)
+        assert isinstance(network, BayesianNetwork)
+        codes = network.sample_codes(200, 0)
+        assert np.allclose(network.to_markov().log_prob(codes), network.log_prob(codes), rtol=0, atol=1e-9)

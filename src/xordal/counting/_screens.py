@@ -9,9 +9,10 @@ where chi = sum p^2 / q - 1, by Jensen's inequality. So a set with log(1 + chi) 
   exceeds (:mod:`xordal.counting.measures`); strong pairs of the prefix do not raise it.
 
 For two binary variables in a cell of the prefix one number decides, t, the rows with the rarer level of both.
-Under the first hypothesis write p in the basis of products of standardised variables, which is orthonormal under
-independence: chi is the sum of squares of its coefficients, and only one of them depends on t. Under the second
-all four cells are off by the same number of rows, t less what is expected. Either way t costs a few operations:
+Under the first hypothesis write p in the basis of products of standardised variables, which is orthonormal
+under independence: chi is the sum of squares of its coefficients, and only one of them depends on t. Under the
+second all four cells are off by the same number of rows, t less what is expected. Either way t costs a few
+operations:
 ``chi += u w[k] (t - a x[k] - b p[k])^2``.
 """
 
@@ -62,7 +63,9 @@ def screen_of(margins: Margins, layout: Layout, n_rows: int, is_given: bool) -> 
 
 
 @kernel
-def screen_binary(margins: Margins, screen: Screen, layout: Layout, place: Any, limit: float, room: Room) -> int:
+def screen_binary(
+    margins: Margins, screen: Screen, layout: Layout, place: Any, limit: float, room: Room
+) -> int:
     """Mark the pairs of a chunk, all binary, whose chi reaches the limit; return whether there are any.
 
     Two cells of the prefix at a time; where they are odd in number, the last with one that adds nothing.
@@ -168,7 +171,7 @@ def gather(margins: Margins, layout: Layout, place: Any, is_given: bool, room: R
 def screen_levels(  # noqa: PLR0912 - one loop over lanes for each kind of cell
     margins: Margins, layout: Layout, place: Any, limit: float, n_rows: int, is_given: bool, room: Room
 ) -> int:
-    """Mark the pairs of a chunk, of any numbers of levels, whose chi reaches the limit; return whether any do."""
+    """Mark the pairs of a chunk, of any numbers of levels, whose chi reaches the limit; return if any do."""
     j_block, k_block, n_blocks = place
     k_levels, j_planes = layout.levels[k_block], layout.levels[j_block] - 1
     k_planes, n_lanes, n = k_levels - 1, n_blocks * LANES, float(n_rows)

@@ -191,7 +191,8 @@ class BitScan:
     def _bars_by_class(self, prefix: tuple[int, ...]) -> _Bars:
         n_free, n = min(self._order, 3), len(self._classes)
         bars: NDArray[np.float64] = np.full((n, n, n), np.inf)
-        shapes, levels = np.zeros((n, n, n), np.int64), [(0,)]
+        shapes: NDArray[np.int64] = np.zeros((n, n, n), np.int64)
+        levels: list[tuple[int, ...]] = [()]  # the first is that of sets that are not there
         for free in combinations_with_replacement(range(n), n_free):
             classes = prefix + free
             if all(classes.count(c) <= self._n_of_class[c] for c in set(classes)):

@@ -86,8 +86,8 @@ Measure = Literal["total", "needed", "interaction"]
 * ``"interaction"``, what no smaller set shows: the divergence of the data from the distribution of largest
   entropy that agrees with them on every proper subset of W. Of a pair all three are the mutual information.
 
-Take x, y and z with z = x xor y of fair coins: all three are log 2. Take z = x instead and y apart: the total is
-log 2, but y is not needed and there is no interaction.
+Take x, y and z with z = x xor y of fair coins: all three are log 2. Take z = x instead and y apart: the total
+is log 2, but y is not needed and there is no interaction.
 """
 
 

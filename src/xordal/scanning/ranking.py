@@ -18,9 +18,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.oracle import Bar, ScanBlock, TableOracle
+from xordal.counting.oracle import ScanBlock, TableOracle
 from xordal.errors import DataError
-from xordal.statistics.chi_squared import log_tail, quantile
+from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.interaction import (
     interaction_dof,
     interactions,
@@ -31,7 +31,7 @@ from xordal.types import EMPTY, VarSet, members, varset
 
 RankBy = Literal["interaction", "total"]
 
-_BATCH, _LARGEST_BATCH = 256, 4096  # sets made exact at a time, at first and when many must be
+_BATCH, _LARGEST_BATCH = 32, 4096  # sets made exact at a time, at first and when many must be
 _MOST_CELLS = 1_000_000  # of a table that is fitted
 _MOST_AT_ONCE = (
     60_000_000  # sets that begin with one variable, some 30 bytes each when all may be among the best
@@ -198,14 +198,14 @@ class Ranking:
         sets = self._whole(block.sets)
         lowest = self._lowest_log_p(sets, block.shared + self._oracle.error)
         best_first = np.argsort(lowest, kind="stable")
-        start, n_next = 0, _BATCH
+        start, n_next = 0, max(_BATCH, self._top)
         while start < len(best_first):
             rows = best_first[start : start + n_next]
             promising = rows[lowest[rows] < self._floor]
             if not len(promising):
                 return
             self._take(sets[promising])
-            start, n_next = start + len(rows), min(2 * n_next, _LARGEST_BATCH)
+            start, n_next = start + len(rows), min(2 * n_next, max(_LARGEST_BATCH, self._top))
             yield start / len(best_first)
 
     def _whole(self, sets: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -37,6 +37,7 @@ def scan(  # noqa: PLR0913 - one parameter per option
         typer.Option(help="interaction: what no smaller set of the columns shows; total: all they share."),
     ] = RankChoice.interaction,
     threads: stopping.Threads = None,
+    time_limit: stopping.TimeLimit = None,
     weights: reading.Weights = None,
     columns: reading.Columns = None,
     exclude: reading.Exclude = None,
@@ -86,14 +87,17 @@ def scan(  # noqa: PLR0913 - one parameter per option
                 target=target,
                 by=by.value,
                 threads=threads,
+                time_limit=stopping.seconds_in(time_limit),
                 on_progress=tell,
                 notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
             )
         except ScanInterrupted as stop:
             scanned, interrupted = stop.scanned, True
     _print_sets(scanned, as_json, quiet)
+    share = scanned.n_scanned / max(scanned.n_sets, 1)
+    if scanned.stopped_by == "time limit":
+        screen.notes().print(f"Out of time after {share:.0%} of the sets: these are the best of them.")
     if interrupted:
-        share = scanned.n_scanned / max(scanned.n_sets, 1)
         screen.notes().print(f"Interrupted after {share:.0%} of the sets: these are the best of them.")
         raise typer.Exit(128 + (signals[0] if signals else signal.SIGINT))
 

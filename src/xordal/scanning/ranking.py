@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, islice
 from math import comb, exp, inf, log, prod
+from time import monotonic
 from typing import Literal
 
 import numpy as np
@@ -140,8 +141,10 @@ class Ranking:
             )
         self.n_sets = comb(others, order - (target is not None))
 
-    def run(self, on_progress: Callable[[RankProgress], None] = lambda progress: None) -> None:
-        """Look at all sets."""
+    def run(
+        self, on_progress: Callable[[RankProgress], None] = lambda progress: None, deadline: float = inf
+    ) -> None:
+        """Look at all sets, or as many as can be until a time of the clock ``time.monotonic``."""
         base = EMPTY if self._target is None else varset([self._target])
         order = self._order - (self._target is not None)
         on_progress(RankProgress(0, self.n_sets))
@@ -152,6 +155,8 @@ class Ranking:
                 on_progress(RankProgress(self.n_scanned, self.n_sets))
             self.n_scanned = before + block.n_scanned
             on_progress(RankProgress(self.n_scanned, self.n_sets))
+            if monotonic() > deadline:
+                return
         self._fill_up()
 
     def best(self) -> tuple[RankedSet, ...]:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import LANES, marks, squares
+from xordal.counting._bits import LANES, marks, plain_squares, squares
 from xordal.counting._cells import Layout, Margins
 from xordal.counting._jit import kernel
 from xordal.counting._measures import CHUNK, Room
@@ -94,7 +94,10 @@ def screen_binary(
                 terms = (with_j / n, 0.0, u, with_j2 / n2, 0.0, u2, start, limit)
             t = lane * n_lanes
             places = (t + cell * tile, t + other * tile, cell * n_slots + at, other * n_slots + at, at, own_at)
-            found = squares(counts, rows, weight, share, own, chi, hits, (*places, n_blocks), terms)
+            if screen.is_given and cell == 0:
+                found = plain_squares(counts, rows, weight, share, own, chi, hits, (*places, n_blocks), terms)
+            else:
+                found = squares(counts, rows, weight, share, own, chi, hits, (*places, n_blocks), terms)
             start, own, own_at = 0.0, chi, 0
         any_mark |= found
     if j_block == k_block:

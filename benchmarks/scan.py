@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, islice
 from math import comb
 from pathlib import Path
@@ -24,6 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks import limit
+from xordal import scan
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.finalize import entropy
@@ -34,6 +36,7 @@ from xordal.types import varset
 
 N_COLUMNS = 200
 TRIPLES = comb(N_COLUMNS, 3)
+WIDE = 10_000  # columns beside a target
 GOALS = {1_000: 70, 10_000: 80, 100_000: 75}  # per cent of the limit
 Codes = NDArray[np.int32]
 
@@ -97,6 +100,82 @@ def against_limit(n_rows: int, threads: int, rounds: int, screen: bool = True) -
     return alternate(lambda: found_by(oracle, bar), theirs, rounds)
 
 
+def wide_table(n_columns: int, n_rows: int, n_levels: int, seed: int = 7) -> CategoricalTable:
+    """Return independent columns, and a binary target that is the parity of two of them, often."""
+    generator = np.random.default_rng(seed)
+    codes = generator.integers(0, n_levels, (n_columns + 1, n_rows)).astype(np.int32)
+    codes[-1] = (codes[3] + codes[11]) % 2 ^ (generator.random(n_rows) < 0.1)
+    levels = (*(tuple(range(n_levels)),) * n_columns, (0, 1))
+    return CategoricalTable((*(f"v{v}" for v in range(n_columns)), "target"), levels, codes)
+
+
+def user_call(table: CategoricalTable, threads: int, rounds: int) -> Pair:
+    """Measure what a user calls beside the kernel for total correlation with its packing."""
+    bar = bar_of(table.n_rows, 2)
+    return alternate(
+        lambda: scan(table, order=3, top=20, threads=threads),
+        lambda: found_by(NumbaOracle(table, threads=threads), bar),
+        rounds,
+    )
+
+
+def with_target(n_rows: int, threads: int, rounds: int) -> Pair:
+    """Measure a scan for the best pairs with a target beside the limit, which keeps what reaches a bar."""
+    table = wide_table(WIDE, n_rows, 2)
+    theirs = limit.Given(table.codes[:-1].astype(np.uint8), table.codes[-1])
+    (best,) = scan(table, order=3, top=1, target="target", threads=threads).sets
+    assert [3, 11] in theirs.scan(best.interaction / 2, threads=threads).tolist()
+    return alternate(
+        lambda: scan(table, order=3, top=20, target="target", threads=threads),
+        lambda: theirs.scan(20.0 / n_rows, threads=threads),
+        rounds,
+    )
+
+
+def call_lines(threads: list[int], rounds: int) -> list[str]:
+    """Return the tables of what a user calls."""
+    lines = [
+        "| call | threads | ms | million sets/s | beside | ratio |",
+        "|:---|---:|---:|---:|:---|---:|",
+    ]
+    shapes = [(N_COLUMNS, 1_000), (N_COLUMNS, 10_000), (N_COLUMNS, 100_000), (1_000, 1_000)]
+    for n_columns, n_rows in shapes:
+        table = wide_table(n_columns - 1, n_rows, 2)
+        for count in threads:
+            pair = user_call(table, count, rounds if n_columns == N_COLUMNS else max(rounds // 3, 3))
+            lines.append(
+                f"| all triples of {n_columns:,} columns x {n_rows:,} rows | {count} "
+                f"| {np.median(pair.ours) * 1e3:.1f} | {comb(n_columns, 3) / np.median(pair.ours) / 1e6:.0f} "
+                f"| the kernel and its packing, {np.median(pair.theirs) * 1e3:.1f} ms "
+                f"| {spread(1 / pair.ratios)} |"
+            )
+    for count in threads:
+        pair = with_target(1_000, count, max(rounds // 3, 3))
+        lines.append(
+            f"| all pairs of {WIDE:,} columns x 1,000 rows with a target | {count} "
+            f"| {np.median(pair.ours) * 1e3:.0f} | {comb(WIDE, 2) / np.median(pair.ours) / 1e6:.0f} "
+            f"| C, packed beforehand, {np.median(pair.theirs) * 1e3:.0f} ms | {spread(1 / pair.ratios)} |"
+        )
+    return lines
+
+
+def rates() -> list[str]:
+    """Return how fast other sets are scanned for the best twenty, one thread."""
+    found = []
+    for what, table, order, target in (
+        ("all sets of four of 100 binary columns x 2,000 rows", wide_table(99, 2_000, 2), 4, None),
+        ("all triples of 100 three-valued columns x 2,000 rows", wide_table(99, 2_000, 3), 3, None),
+        ("all pairs of 3,000 three-valued columns x 1,000 rows with a target", wide_table(3_000, 1_000, 3), 3,
+         "target"),
+    ):  # fmt: skip
+        scan(table, order=order, top=20, target=target, threads=1)
+        run = partial(scan, table, order=order, top=20, target=target, threads=1)
+        taken = min(seconds(run) for _ in range(3))
+        n_sets = run().n_sets
+        found.append(f"- {what}: {n_sets:,} sets in {taken:.2f} s, {n_sets / taken / 1e6:.1f} million/s")
+    return found
+
+
 def ternary(threads: int, rounds: int) -> Pair:
     """Measure triples of three-valued columns beside binary ones of as many rows."""
     three, two = (NumbaOracle(table_of(16_384, r), threads=threads) for r in (3, 2))
@@ -151,7 +230,7 @@ def triples_page(threads: int, rounds: int) -> list[str]:
     """Return the table of one number of threads."""
     lines = [
         "",
-        f"### {threads} thread{'s' * (threads > 1)}",
+        f"#### {threads} thread{'s' * (threads > 1)}",
         "",
         "| rows | xordal, ms | million triples/s | C, ms | of the limit | goal | of C with all logarithms |",
         "|---:|---:|---:|---:|---:|---:|---:|",
@@ -170,7 +249,21 @@ def triples_page(threads: int, rounds: int) -> list[str]:
 def page(rounds: int, threads: list[int]) -> str:
     """Return the page."""
     lines = [
-        "# Scanning all triples",
+        "# Scanning all sets of columns",
+        "",
+        "## What you call",
+        "",
+        "`xordal.scan(table, order=3, top=20)` on a table in memory: packing, scanning, exact numbers of",
+        "the best. The *kernel* scans all triples for those whose total correlation reaches a bar; it does",
+        "less: it fits no margins and ranks nothing. *C* counts the same cells and keeps what reaches a bar.",
+        "",
+        *call_lines(threads, rounds),
+        "",
+        "The best twenty of other sets, one thread:",
+        "",
+        *rates(),
+        "",
+        "## The kernel: all triples",
         "",
         f"All {TRIPLES:,} triples of {N_COLUMNS} columns, keeping those whose total correlation reaches a bar.",
         "*C* is `benchmarks/limit/limit.c`: the best algorithm we know, written for speed alone, compiled",
@@ -179,14 +272,14 @@ def page(rounds: int, threads: list[int]) -> str:
         f"`python -m benchmarks.scan`, {rounds} rounds, {platform.machine()}, {os.cpu_count()} cores "
         f"(load average {os.getloadavg()[0]:.1f} when it began), Python {platform.python_version()}.",
         "",
-        "## Binary columns",
+        "### Binary columns",
     ]
     for count in threads:
         lines += triples_page(count, rounds)
     pair = ternary(1, max(rounds // 2, 3))
     lines += [
         "",
-        "## Three-valued columns",
+        "### Three-valued columns",
         "",
         f"{N_COLUMNS} columns x 16,384 rows, one thread: {TRIPLES / np.median(pair.ours) / 1e6:.1f} million "
         f"triples/s, 1/{np.median(1 / pair.ratios):.1f} of the binary rate at as many rows (at least 1/8).",

@@ -1,4 +1,4 @@
-"""The machine's limit for scans of binary triples: our own C, compiled when it is measured."""
+"""The machine's limit for scans of binary columns: our own C, compiled when it is measured."""
 
 from __future__ import annotations
 
@@ -33,16 +33,20 @@ def library(flags: tuple[str, ...] = FLAGS) -> Any:
     if asked is None:
         del os.environ["OMP_WAIT_POLICY"]
     shutil.rmtree(folder)  # it stays loaded
-    loaded.scan_triples.restype = ctypes.c_long
+    loaded.scan_triples.restype = loaded.scan_given.restype = ctypes.c_long
     return loaded
 
 
 def interleave(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Return binary columns, shape (columns, rows), as words [block, t, lane]; ones are the rarer value."""
+    n_rows = bits.shape[1]
+    return _interleaved(bits ^ (2 * bits.sum(axis=1, keepdims=True) > n_rows).astype(np.uint8))
+
+
+def _interleaved(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
     n_columns, n_rows = bits.shape
-    rarer = bits ^ (2 * bits.sum(axis=1, keepdims=True) > n_rows).astype(np.uint8)
     octets = np.zeros((-(-n_columns // 8) * 8, -(-n_rows // 64) * 8), dtype=np.uint8)
-    octets[:n_columns, : -(-n_rows // 8)] = np.packbits(rarer, axis=1, bitorder="little")
+    octets[:n_columns, : -(-n_rows // 8)] = np.packbits(bits, axis=1, bitorder="little")
     words = octets.view(np.uint64).reshape(-1, 8, octets.shape[1] // 8)
     return np.ascontiguousarray(words.transpose(0, 2, 1))
 
@@ -71,3 +75,33 @@ def scan_triples(
         if found <= room:
             return sets[:found], shared[:found]
         room = found
+
+
+class Given:
+    """Binary columns, rows parted by the levels of a target, as the limit takes them."""
+
+    def __init__(self, bits: NDArray[np.uint8], target: NDArray[np.int32]) -> None:
+        levels = int(target.max()) + 1
+        parts = [bits[:, target == level] for level in range(levels)]
+        rare = (2 * bits.sum(axis=1, keepdims=True) > bits.shape[1]).astype(np.uint8)
+        words = [_interleaved(part ^ rare) for part in parts]
+        self.n_columns, self.n_rows, self.levels = len(bits), bits.shape[1], levels
+        self.words = np.concatenate([one.reshape(-1) for one in words])
+        sizes = [one.size for one in words]
+        self.start = np.cumsum([0, *sizes[:-1]]).astype(np.int64)
+        self.width = np.array([one.shape[1] for one in words], dtype=np.int32)
+        self.ones = np.zeros((levels, words[0].shape[0] * 8), dtype=np.int32)
+        for level, part in enumerate(parts):
+            self.ones[level, : len(bits)] = (part ^ rare).sum(axis=1)
+        self.rows = np.array([part.shape[1] for part in parts], dtype=np.int64)
+
+    def scan(self, bar: float, *, threads: int, room: int = 1 << 20) -> NDArray[np.int32]:
+        """Return the pairs of columns that share as much as the bar given the target, in nats."""
+        sets, logs = np.empty((room, 2), np.int32), _logs(self.n_rows)
+        arrays = (self.start, self.width, self.ones, self.rows, logs)
+        found = library().scan_given(
+            ctypes.c_void_p(self.words.ctypes.data), self.n_columns, self.levels,
+            *(ctypes.c_void_p(array.ctypes.data) for array in arrays), ctypes.c_double(bar), threads,
+            ctypes.c_void_p(sets.ctypes.data), ctypes.c_long(room),
+        )  # fmt: skip
+        return sets[: min(found, room)]

@@ -203,3 +203,73 @@ long scan_triples(const u64 *words, int N, long n, const double *logs, double ba
     free(n2), free(n1), free(h), free(share), free(weight);
     return total;
 }
+
+/* All pairs j, k of binary columns that share at least `bar` nats given a target: the rows of each level of the target
+ * lie apart, pushed together. words: for each level the blocks [B][w][8], from start[level] on; n1: [levels][S] ones;
+ * rows: of each level. Returns how many pairs were found and fills at most `room` of them. */
+long scan_given(const u64 *words, int N, int levels, const long *start, const int *w, const int32_t *n1,
+                const long *rows, const double *logs, double bar, int threads, int32_t *sets, long room) {
+    const int B = (N + 7) / 8, S = B * 8, C = 32;
+    long n = 0, total = 0;
+    for (int a = 0; a < levels; a++) n += rows[a];
+    double *x = malloc(sizeof(double) * levels * S), *weight = malloc(sizeof(double) * levels * S);
+    for (int a = 0; a < levels; a++)
+        for (int k = 0; k < S; k++) {
+            const double one = n1[a * S + k], zero = rows[a] - one;
+            x[a * S + k] = one;
+            weight[a * S + k] = one > 0 && zero > 0 ? 1 / one + 1 / zero : 0;
+        }
+    const double limit = expm1(bar) * (1 - 1e-9) - 1e-9;
+#pragma omp parallel num_threads(threads)
+    {
+        Found found = {malloc(sizeof(int32_t) * 3 * 64), malloc(sizeof(double) * 64), 0, 64};
+        int32_t *counts = malloc(sizeof(int32_t) * levels * 8 * C * 8);
+        double *chi = malloc(sizeof(double) * C * 8);
+#pragma omp for schedule(dynamic, 1)
+        for (int jb = 0; jb < B; jb++)
+            for (int kb = jb; kb < B; kb += C) {
+                const int size = kb + C < B ? C : B - kb, L = size * 8;
+                for (int a = 0; a < levels; a++)
+                    for (int q = 0; q < size; q++)
+                        product(words + start[a] + (size_t)jb * w[a] * 8, words + start[a] + (size_t)(kb + q) * w[a] * 8,
+                                w[a], counts + (size_t)a * 8 * L + q * 8, L);
+                for (int lane = 0; lane < 8; lane++) {
+                    const int j = jb * 8 + lane;
+                    if (j >= N) continue;
+                    int hits = 0;
+                    for (int k = 0; k < L; k++) chi[k] = 0;
+                    for (int a = 0; a < levels; a++) {
+                        const int32_t *restrict t = counts + (size_t)a * 8 * L + lane * L;
+                        const double *restrict xa = x + a * S + kb * 8, *restrict wa = weight + a * S + kb * 8;
+                        const double r = rows[a] ? x[a * S + j] / rows[a] : 0;
+                        const double u = weight[a * S + j] * rows[a] / n;
+                        for (int k = 0; k < L; k++) {
+                            const double d = t[k] - r * xa[k];
+                            chi[k] += u * wa[k] * d * d;
+                        }
+                    }
+                    for (int k = 0; k < L; k++) hits += chi[k] >= limit;
+                    if (!hits) continue;
+                    for (int k = 0; k < L; k++) {
+                        const int v = kb * 8 + k;
+                        if (chi[k] < limit || v <= j || v >= N) continue;
+                        double sum = 0;
+                        for (int a = 0; a < levels; a++) {
+                            const long t = counts[(size_t)a * 8 * L + lane * L + k], y = n1[a * S + j], z = n1[a * S + v];
+                            sum += logs[t] + logs[y - t] + logs[z - t] + logs[rows[a] - y - z + t] + logs[rows[a]] -
+                                   logs[y] - logs[rows[a] - y] - logs[z] - logs[rows[a] - z];
+                        }
+                        if (sum / n >= bar - 1e-9) keep(&found, j, v, 0, sum / n);
+                    }
+                }
+            }
+#pragma omp critical
+        {
+            for (long f = 0; f < found.n; f++, total++)
+                if (total < room) memcpy(sets + 2 * total, found.sets + 3 * f, sizeof(int32_t) * 2);
+        }
+        free(found.sets), free(found.shared), free(counts), free(chi);
+    }
+    free(x), free(weight);
+    return total;
+}

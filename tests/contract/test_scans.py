@@ -1,5 +1,4 @@
-"""What every scanner must do: return all sets that reach a bar in any measure, or the best so many; never too
-few.
+"""What every scanner must do: return all sets that reach a bar, or the best so many; never too few.
 
 Brute force is written by the letter: every set's full table, entropies by summing over it, interactions by
 fitting margins for a long time.
@@ -32,8 +31,7 @@ Table = NDArray[np.float64]
 
 @st.composite
 def tied_tables(draw: st.DrawFn) -> CategoricalTable:
-    """3 to 6 columns of 1 to 6 levels; copies and sums make ties, some columns are constant, some rows weigh
-    more."""
+    """3 to 6 columns of 1 to 6 levels; copies and sums make ties; some are constant, some rows weighted."""
     n_rows = draw(st.sampled_from([5, 40, 130]))
     n_columns = draw(st.integers(3, 6))
     generator = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -169,8 +167,7 @@ def test_all_sets_that_reach_a_bar_come(
 def test_the_best_so_many_come(
     backend: Backend, measure: Measure, table: CategoricalTable, order: int, top: int, data: st.DataObject
 ) -> None:
-    """A set may be missing only if so many others of the same levels are above it: those that tie with it are
-    not."""
+    """A set may be missing only if so many others of the same levels are above it; those that tie are not."""
     base = varset(data.draw(st.sets(st.integers(0, table.n_variables - 1), max_size=1)))
     done = data.draw(st.sets(st.integers(0, table.n_variables - 1), max_size=1))
     oracle, case = backend(table), brute(table, order, measure, base)

@@ -28,6 +28,10 @@ def scan(  # noqa: PLR0913 - one parameter per option or group of options
         RankBy,
         typer.Option(help="interaction: what no smaller set of the columns shows; total: all they share."),
     ] = "interaction",
+    time_limit: Annotated[
+        str | None,
+        typer.Option(help="Stop after this time and keep the best so far: 90, 90s, 5m or 1h.", metavar="TIME"),
+    ] = None,
     counting: stopping.CountingOptions,
     how: reading.TableOptions,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
@@ -59,14 +63,17 @@ def scan(  # noqa: PLR0913 - one parameter per option or group of options
                 by=by,
                 threads=counting.threads,
                 backend=counting.backend,
+                time_limit=stopping.seconds_in(time_limit),
                 on_progress=tell,
                 notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
             )
         except ScanInterrupted as stop:
             scanned, interrupted = stop.scanned, True
     _print_sets(scanned, as_json, quiet)
+    share = scanned.n_scanned / max(scanned.n_sets, 1)
+    if scanned.stopped_by == "time limit":
+        screen.notes().print(f"Out of time after {share:.0%} of the sets: these are the best of them.")
     if interrupted:
-        share = scanned.n_scanned / max(scanned.n_sets, 1)
         screen.notes().print(f"Interrupted after {share:.0%} of the sets: these are the best of them.")
         raise stopping.exit_of(signals)
 

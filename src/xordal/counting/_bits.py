@@ -119,7 +119,7 @@ def _plain_marks(values: Any, n_groups: int, limit: float, hits: Any) -> int:
 
 if config.DISABLE_JIT:
     popcount, extract, product, reaching = _plain_popcount, _plain_extract, _plain_product, _plain_reaching
-    squares, marks = _plain_squares, _plain_marks
+    squares, plain_squares, marks = _plain_squares, _plain_squares, _plain_marks
 else:
 
     @intrinsic
@@ -215,6 +215,30 @@ else:
         return types.int64(t, x, w, p, own, chi, hits, places, terms), build
 
     @intrinsic
+    def plain_squares(  # noqa: PLR0913, PLR0917 - as the plain form, and what Numba adds
+        typing: Any, t: Any, x: Any, w: Any, p: Any, own: Any, chi: Any, hits: Any, places: Any, terms: Any
+    ) -> Any:
+        """Do the same where b and own are zero: nothing is loaded for them."""
+
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            def item(place: int, number: int) -> Any:
+                return builder.extract_value(args[place], number)
+
+            t, x, w, _, _, chi, marked = (
+                context.make_array(kind)(context, builder, value).data
+                for kind, value in zip(signature.args[:7], args[:7], strict=True)
+            )
+            t1, t2, x1, x2, _, _, n_groups = (item(7, number) for number in range(7))
+            at = [
+                builder.gep(array, [begin])
+                for array, begin in [(t, t1), (t, t2), (x, x1), (x, x2), (w, x1), (w, x2)]
+            ]
+            terms = [_splat(builder, item(8, number), LANES) for number in range(8)]
+            return _squares(builder, [*at, None, None], terms, n_groups, (chi, marked))
+
+        return types.int64(t, x, w, p, own, chi, hits, places, terms), build
+
+    @intrinsic
     def marks(typing: Any, values: Any, n_groups: Any, limit: Any, hits: Any) -> Any:
         """Mark the values that reach a limit; see the plain form."""
 
@@ -270,13 +294,15 @@ def _squares(builder: Any, sources: Any, terms: Any, n_groups: Any, targets: Any
 
     def beyond(t: Any, x: Any, p: Any, of_x: Any, of_p: Any) -> Any:
         less = builder.fsub(t, builder.fmul(of_x, x, flags=("contract",)), flags=("contract",))
+        if p is None:
+            return less
         return builder.fsub(less, builder.fmul(of_p, p, flags=("contract",)), flags=("contract",))
 
     loop = _Loop(builder, _constant(0), n_groups, [_constant(0, _I8)])
     offset = builder.mul(loop.t, _constant(LANES))
-    t, t2, x, x2, w, w2, p, own = (_eight(builder, source, offset) for source in sources)
+    t, t2, x, x2, w, w2, p, own = (source and _eight(builder, source, offset) for source in sources)
     first, second = beyond(t, x, p, a, b), beyond(t2, x2, p, a2, b2)
-    chi = builder.fadd(start, own)
+    chi = start if own is None else builder.fadd(start, own)
     for unit, weight, rows in ((u, w, first), (u2, w2, second)):
         square = builder.fmul(builder.fmul(unit, weight), builder.fmul(rows, rows), flags=("contract",))
         chi = builder.fadd(chi, square, flags=("contract",))

@@ -89,6 +89,16 @@ def count_ones(words: Any, width: int, ones: Any) -> None:
 
 
 @kernel
+def ones_of(planes: Any) -> Any:
+    """Return the number of ones of each plane of a table, shape (planes, words)."""
+    counts = np.zeros(len(planes), np.int64)
+    for plane in range(len(planes)):
+        for t in range(planes.shape[1]):
+            counts[plane] += np.int64(popcount(planes[plane, t]))
+    return counts
+
+
+@kernel
 def first_rows(n: int) -> Any:
     """Return a word with the lowest n bits set; none below 0, all above 63."""
     if n >= 64:

@@ -189,6 +189,18 @@ def count_ids(ids: Any, n_ids: int, weights: Any) -> Any:
 
 
 @kernel
+def count_levels(codes: Any, n_levels: Any, weights: Any) -> Any:
+    """Return how many rows have each level of each variable, one variable after the other."""
+    counts, start = np.zeros(n_levels.sum(), np.int64), 0
+    for v in range(len(n_levels)):
+        column = codes[v]
+        for row in range(len(column)):
+            counts[start + column[row]] += weights[row] if len(weights) > 0 else 1
+        start += n_levels[v]
+    return counts
+
+
+@kernel
 def count_codes(codes: Any, n_levels: Any, weights: Any, members: Any, ends: Any) -> Any:
     """Return the positive counts of each set, in increasing order, one after the other, and where they end."""
     found, stops = np.empty(64 * len(ends), np.int64), np.empty(len(ends), np.int64)

@@ -1,7 +1,7 @@
 """Kernels that measure one set, from its full table, and keep those that reach the bar.
 
-A set's table is row-major, one axis for the base if there is one and one for each variable, the last two j and
-k.
+A set's table is row-major: an axis for the base, if there is one, and one for each variable, the last two being
+j and k.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def given_another(table: Any, whole: float, logs: Any) -> float:
 
 
 @kernel
-def interaction_of_bits(table: Any, whole: float) -> float:  # noqa: PLR0912 - one bisection, bounds first
+def interaction_of_bits(table: Any, whole: float) -> float:  # noqa: PLR0912 - eight cells of two kinds
     """Return the rows times the interaction of three binary variables.
 
     Tables with the same pairs differ by d rows more in the cells with an even number of ones and d fewer in the

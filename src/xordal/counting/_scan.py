@@ -66,7 +66,7 @@ def derive(counts: Any, at: int, n_parts: int, table: int, pairs: Any, layout: L
                     row = pairs[(layout.plane[j_block] + b) * LANES + lane, slot : slot + length]
                     here, first = counts[to : to + length], counts[to - off : to - off + length]
                     for k in range(length):
-                        here[k] = row[k] - first[k]
+                        here[k] = row[k] - (first[k] if n_parts > 0 else 0)
                     to += length
     last = counts[at + n_parts * table : at + (n_parts + 1) * table]
     for a in range(1, n_parts):

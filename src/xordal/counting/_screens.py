@@ -12,7 +12,8 @@ For two binary variables in a cell of the prefix one number decides, t, the rows
 Under the first hypothesis write p in the basis of products of standardised variables, which is orthonormal
 under independence: chi is the sum of squares of its coefficients, and only one of them depends on t. Under the
 second all four cells are off by the same number of rows, t less what is expected. Either way t costs a few
-operations: ``chi += u w[k] (t - a x[k] - b p[k])^2``.
+operations:
+``chi += u w[k] (t - a x[k] - b p[k])^2``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import LANES, marks, squares
+from xordal.counting._bits import LANES, marks, plain_squares, squares
 from xordal.counting._cells import Layout, Margins
 from xordal.counting._jit import kernel
 from xordal.counting._measures import CHUNK, Room
@@ -93,7 +94,10 @@ def screen_binary(
                 terms = (with_j / n, 0.0, u, with_j2 / n2, 0.0, u2, start, limit)
             t = lane * n_lanes
             places = (t + cell * tile, t + other * tile, cell * n_slots + at, other * n_slots + at, at, own_at)
-            found = squares(counts, rows, weight, share, own, chi, hits, (*places, n_blocks), terms)
+            if screen.is_given and cell == 0:
+                found = plain_squares(counts, rows, weight, share, own, chi, hits, (*places, n_blocks), terms)
+            else:
+                found = squares(counts, rows, weight, share, own, chi, hits, (*places, n_blocks), terms)
             start, own, own_at = 0.0, chi, 0
         any_mark |= found
     if j_block == k_block:
@@ -170,7 +174,7 @@ def gather(margins: Margins, layout: Layout, place: Any, is_given: bool, room: R
 def screen_levels(  # noqa: PLR0912 - one loop over lanes for each kind of cell
     margins: Margins, layout: Layout, place: Any, limit: float, n_rows: int, is_given: bool, room: Room
 ) -> int:
-    """Mark the pairs of a chunk, of any numbers of levels, whose chi reaches the limit, if any do."""
+    """Mark the pairs of a chunk, of any numbers of levels, whose chi reaches the limit; return if any do."""
     j_block, k_block, n_blocks = place
     k_levels, j_planes = layout.levels[k_block], layout.levels[j_block] - 1
     k_planes, n_lanes, n = k_levels - 1, n_blocks * LANES, float(n_rows)

@@ -1,4 +1,4 @@
-"""How good the best sets known so far are, by their numbers of levels: a scan for the best drops by it.
+"""How good the best sets known so far are: what a scan for the best so many leaves out sets by.
 
 Sets with different numbers of levels cannot be compared in nats, since chance alone makes larger tables share
 more. So each combination of levels has its own best, and whoever scans ranks them against each other.

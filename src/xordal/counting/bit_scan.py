@@ -192,7 +192,7 @@ class BitScan:
         n_free, n = min(self._order, 3), len(self._classes)
         bars: NDArray[np.float64] = np.full((n, n, n), np.inf)
         shapes: NDArray[np.int64] = np.zeros((n, n, n), np.int64)
-        levels: list[tuple[int, ...]] = [(0,)]
+        levels: list[tuple[int, ...]] = [()]  # the first is that of sets that are not there
         for free in combinations_with_replacement(range(n), n_free):
             classes = prefix + free
             if all(classes.count(c) <= self._n_of_class[c] for c in set(classes)):

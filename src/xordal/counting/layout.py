@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting._bits import LANES
-from xordal.counting._cells import Cells, Layout
+from xordal.counting._cells import Cells, Layout, ones_of
 from xordal.data.packed import PackedColumns
 
 
@@ -47,29 +47,31 @@ def _fill(
     levels: NDArray[np.int64],
     starts: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the words of all planes, the ones of all slots and the inverse shares of all levels."""
+    """Return the words of all planes, the ones of all slots and the inverse shares of all levels.
+
+    All variables of one number of levels at a time, so that many columns take no longer than their bits.
+    """
     plane, level = starts
-    n_words = packed.planes.shape[1]
+    n_words, counted = packed.planes.shape[1], ones_of(packed.planes)
     words = np.zeros((int((levels - 1).sum()), n_words, LANES), dtype=np.uint64)
     ones = np.zeros((len(words), LANES), dtype=np.int64)
     inverse = np.zeros((int(levels.sum()), LANES))
-    for place, block in enumerate(blocks):
-        for lane, v in enumerate(block):
-            bits = packed.of(v)
-            counts = _ones(bits)
-            rare = np.argsort(counts, kind="stable")
-            for a, value in enumerate(rare):
-                if counts[value]:
-                    inverse[level[place] + a, lane] = packed.n_rows / counts[value]
-                if a < len(rare) - 1:
-                    words[plane[place] + a, :, lane] = bits[value]
-                    ones[plane[place] + a, lane] = counts[value]
+    for r in np.unique(levels).tolist():
+        places = np.flatnonzero(levels == r)
+        chosen = np.concatenate([blocks[place] for place in places.tolist()])
+        block, lane = places[np.arange(len(chosen)) // LANES], np.arange(len(chosen)) % LANES
+        counts = counted[packed.first[chosen][:, None] + np.arange(r)]
+        rarest_first = np.argsort(counts, axis=1, kind="stable")
+        for a in range(r):
+            value = rarest_first[:, a]
+            count = counts[np.arange(len(chosen)), value]
+            inverse[level[block] + a, lane] = np.divide(
+                packed.n_rows, count, out=np.zeros(len(count)), where=count > 0
+            )
+            if a < r - 1:
+                words[plane[block] + a, :, lane] = packed.planes[packed.first[chosen] + value]
+                ones[plane[block] + a, lane] = count
     return words.reshape(-1), ones.reshape(-1), inverse.reshape(-1)
-
-
-def _ones(planes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the number of ones of each plane."""
-    return np.array([np.unpackbits(plane.view(np.uint8)).sum(dtype=np.int64) for plane in planes])
 
 
 def _all_rows(words: NDArray[np.uint64], ones: NDArray[np.int32], packed: PackedColumns) -> Cells:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xordal.counting import _kernels
 from xordal.counting._cells import Cells, Layout
-from xordal.counting.finalize import entropy
+from xordal.counting.finalize import entropies_of_tables
 from xordal.counting.layout import lay_out
 from xordal.data.packed import PackedColumns, pack
 from xordal.data.table import CategoricalTable
@@ -105,8 +105,13 @@ class Rows:
     @cached_property
     def alone(self) -> NDArray[np.float64]:
         """The entropy of each variable in nats."""
-        counted = (self.codes.rows_with(*self.codes.ids(1 << v)) for v in range(len(self.n_levels)))
-        return np.array([entropy(counts) for counts in counted])
+        levels = self.codes.n_levels
+        counts = _kernels.count_levels(*self.codes)
+        ends, found = np.cumsum(levels), np.empty(len(levels))
+        for r in np.unique(levels).tolist():
+            alike = np.flatnonzero(levels == r)
+            found[alike] = entropies_of_tables(counts[(ends[alike] - r)[:, None] + np.arange(r)])
+        return found
 
     @cached_property
     def logs(self) -> NDArray[np.float64]:

@@ -136,7 +136,9 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
     """Yield the firsts in groups that keep all threads busy for one call each."""
-    of, most = scan.field.n_sets, min(threads * _TASK // scan.field.cost, _MOST_SETS)
+    of, most = scan.field.n_sets, threads * _TASK // scan.field.cost
+    if scan.best.top is None:  # of which a block may hold nearly all
+        most = min(most, _MOST_SETS)
     begin, n_sets = 0, 0
     for end, v in enumerate(firsts):
         n_sets += of[v]
@@ -223,7 +225,7 @@ def _measured(
     shapes: list[tuple[int, ...]],
     bars: NDArray[np.float64],
 ) -> Found:
-    """Return the sets that reach their bars, and what is measured of them, at most what they share."""
+    """Return the sets that reach their bars and what is measured of them, given what they share in all."""
     reach = np.flatnonzero(shared >= bars)
     if scan.measure != "total":
         shared = shared.copy()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD = 64
+_AT_ONCE = 256  # columns packed in one call of NumPy: many enough for short ones, few enough for memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,11 +70,15 @@ def pack(
     n_planes = [n_levels[v] if v in chosen else 0 for v in range(len(n_levels))]
     first = np.concatenate([[0], np.cumsum(n_planes, dtype=np.int64)]).astype(np.int64)
     octets = np.zeros((int(first[-1]), -(-n_rows // WORD) * 8), dtype=np.uint8)
-    for v, levels in enumerate(n_planes):
-        column = codes[v] if weights is None or not levels else np.repeat(codes[v], weights)
-        for level in range(levels):
-            bits = np.packbits(column == level, bitorder="little")
-            octets[first[v] + level, : len(bits)] = bits
+    planes, at = np.array(n_planes), first[:-1]
+    for levels in np.unique(planes[planes > 0]).tolist():
+        alike = np.flatnonzero(planes == levels)
+        for start in range(0, len(alike), _AT_ONCE):
+            some = alike[start : start + _AT_ONCE]
+            columns = codes[some] if weights is None else np.repeat(codes[some], weights, axis=1)
+            for level in range(levels):
+                bits = np.packbits(columns == level, axis=1, bitorder="little")
+                octets[at[some] + level, : bits.shape[1]] = bits
     return PackedColumns(octets.view("<u8").astype(np.uint64, copy=False), first, n_rows)
 
 

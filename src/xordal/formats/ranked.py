@@ -31,7 +31,7 @@ def scanned_to_json(scanned: Scanned) -> dict[str, object]:
         ],
         "n_sets": scanned.n_sets,
         "n_scanned": scanned.n_scanned,
-        **({} if scanned.is_complete else {"stopped_by": "interruption"}),
+        **({} if scanned.stopped_by is None else {"stopped_by": scanned.stopped_by}),
         "n_rows": scanned.n_rows,
         "seconds": scanned.seconds,
     }

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, islice
 from math import comb, exp, inf, log, prod
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from xordal.statistics.interaction import (
 )
 from xordal.types import EMPTY, RankBy, VarSet, members, varset
 
-_BATCH, _LARGEST_BATCH = 256, 4096  # sets made exact at a time, at first and when many must be
+_BATCH, _LARGEST_BATCH = 32, 4096  # sets made exact at a time, at first and when many must be
 _MOST_CELLS = 1_000_000  # of a table that is fitted
 _MOST_AT_ONCE = (
     60_000_000  # sets that begin with one variable, some 30 bytes each when all may be among the best
@@ -137,8 +138,10 @@ class Ranking:
             )
         self.n_sets = comb(others, order - (target is not None))
 
-    def run(self, on_progress: Callable[[RankProgress], None] = lambda progress: None) -> None:
-        """Look at all sets."""
+    def run(
+        self, on_progress: Callable[[RankProgress], None] = lambda progress: None, deadline: float = inf
+    ) -> None:
+        """Look at all sets, or as many as can be until a time of the clock ``time.monotonic``."""
         base = EMPTY if self._target is None else varset([self._target])
         order = self._order - (self._target is not None)
         on_progress(RankProgress(0, self.n_sets))
@@ -149,6 +152,8 @@ class Ranking:
                 on_progress(RankProgress(self.n_scanned, self.n_sets))
             self.n_scanned = before + block.n_scanned
             on_progress(RankProgress(self.n_scanned, self.n_sets))
+            if monotonic() > deadline:
+                return
         self._fill_up()
 
     def best(self) -> tuple[RankedSet, ...]:
@@ -195,14 +200,14 @@ class Ranking:
         sets = self._whole(block.sets)
         lowest = self._lowest_log_p(sets, block.shared + self._oracle.error)
         best_first = np.argsort(lowest, kind="stable")
-        start, n_next = 0, _BATCH
+        start, n_next = 0, max(_BATCH, self._top)
         while start < len(best_first):
             rows = best_first[start : start + n_next]
             promising = rows[lowest[rows] < self._floor]
             if not len(promising):
                 return
             self._take(sets[promising])
-            start, n_next = start + len(rows), min(2 * n_next, _LARGEST_BATCH)
+            start, n_next = start + len(rows), min(2 * n_next, max(_LARGEST_BATCH, self._top))
             yield start / len(best_first)
 
     def _whole(self, sets: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb
-from numbers import Integral
-from time import perf_counter
-from typing import Any, get_args
+from math import comb, inf
+from numbers import Integral, Real
+from time import monotonic, perf_counter
+from typing import Any, Literal, get_args
 
 from xordal.counting.select import Backend, oracle_for
 from xordal.counting.threads import interruptible
@@ -42,6 +42,8 @@ class Scanned:
         What the sets are ranked by.
     seconds
         How long the scan took.
+    stopped_by
+        What ended the scan before all sets were looked at, if anything did.
     """
 
     variables: tuple[str, ...]
@@ -53,6 +55,7 @@ class Scanned:
     target: str | None
     by: RankBy
     seconds: float
+    stopped_by: Literal["interruption", "time limit"] | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -82,6 +85,7 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     by: RankBy = "interaction",
     threads: int | None = None,
     backend: str | Backend = "auto",
+    time_limit: float | None = None,
     on_progress: Callable[[RankProgress], None] = lambda progress: None,
     notice: Callable[[str], None] = lambda line: None,
 ) -> Scanned:
@@ -104,6 +108,8 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     backend
         Who counts: ``"auto"``, ``"numpy"`` or ``"numba"``, or a
         :class:`~xordal.counting.select.Backend` of your own. What is found does not depend on it.
+    time_limit
+        Seconds after which the best sets found until then are returned.
     on_progress
         Called with how far the scan is.
     notice
@@ -125,22 +131,25 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     """
     table = data if isinstance(data, CategoricalTable) else read_table(data)
     place = _checked(table, order, top, target, by)
-    started = perf_counter()
+    if time_limit is not None and not (isinstance(time_limit, Real) and 0 < float(time_limit) < inf):
+        raise SettingsError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")
+    deadline, started = monotonic() + (time_limit or inf), perf_counter()
     work = comb(table.n_variables, order)
     oracle = oracle_for(table, backend=backend, threads=threads, work=work, notice=notice)
     ranking = Ranking(oracle, table.n_levels, table.n_rows, int(order), top=int(top), target=place, by=by)
 
-    def scanned() -> Scanned:
-        sets = ranking.best()
+    def scanned(ended_by: Literal["interruption", "time limit"] = "time limit") -> Scanned:
+        sets, is_complete = ranking.best(), ranking.n_scanned == ranking.n_sets
         seconds = perf_counter() - started
         counts = (ranking.n_sets, ranking.n_scanned, table.n_rows)
-        return Scanned(table.names, sets, int(order), *counts, target, by, seconds)
+        stopped_by = None if is_complete else ended_by
+        return Scanned(table.names, sets, int(order), *counts, target, by, seconds, stopped_by)
 
     try:
         with interruptible():
-            ranking.run(on_progress)
+            ranking.run(on_progress, deadline)
     except KeyboardInterrupt:
-        raise ScanInterrupted(scanned()) from None
+        raise ScanInterrupted(scanned("interruption")) from None
     return scanned()
 
 

@@ -31,7 +31,9 @@ from xordal.search.state import Change
 from xordal.types import VarSet
 
 _FIRST_SCORED, _MOST_SCORED = 16, 4096  # sets scored in one go: a call of NumPy costs as much as some ten sets
-_MOST_JUDGED = 256  # sets judged in one go: some milliseconds each where tables are sparse
+# Sets judged in one go. What ranks high now is likely to be the best of a later pass, and a p-value costs little
+# more in company; where tables are sparse it takes some milliseconds, so not too many at once.
+_FIRST_JUDGED, _MOST_JUDGED = 4, 256
 
 
 class Scored(NamedTuple):
@@ -96,7 +98,7 @@ class BestFirst:
             return []
         self._follow()
         found: list[Scored] = []
-        known, n_scored, n_judged = other, _FIRST_SCORED, 1
+        known, n_scored, n_judged = other, _FIRST_SCORED, _FIRST_JUDGED
         while self._waiting and -self._waiting[0][0] >= self._problem.tie_with(other):
             at_least = self._problem.tie_with(known)
             first = heappop(self._waiting)[2]

@@ -174,6 +174,9 @@ class NullLaw:
     def _work_out_block(self, block: Mapping[Addition, StepCounts]) -> None:
         margins = margins_of(list(block.values()))
         n_cells = margins.n_cells()
+        if n_cells.sum() <= _MOST_CELLS:  # nearly always
+            self._steps.update(zip(block, step_moments(margins), strict=True))
+            return
         number = np.minimum(n_cells, _MOST_CELLS).cumsum() // _MOST_CELLS  # few steps have that many cells
         is_shuffled = n_cells > _MOST_CELLS
         steps = np.array([*block, None], dtype=object)[:-1]
@@ -181,8 +184,7 @@ class NullLaw:
             self._steps[step] = self._shuffled(step)
         for together in np.unique(number[~is_shuffled]):
             chosen = (number == together) & ~is_shuffled
-            here = margins if chosen.all() else margins.only(chosen)
-            self._steps.update(zip(steps[chosen], step_moments(here), strict=True))
+            self._steps.update(zip(steps[chosen], step_moments(margins.only(chosen)), strict=True))
 
     def _counts_of(self, step: Addition) -> StepCounts:
         x, y, separator = step

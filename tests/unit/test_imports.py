@@ -22,7 +22,7 @@ HEAVY = SLOW | {"numpy", "scipy", "pyarrow", "narwhals"}
 
 # Each part may import itself and what stands in its list, at module level or inside functions.
 BELOW_SEARCH = {"types", "errors", "data", "graph", "counting", "statistics"}
-LIBRARY = BELOW_SEARCH | {"search", "model", "pi", "formats", "learning", "scanning", "reference"}
+LIBRARY = BELOW_SEARCH | {"search", "model", "pi", "rules", "formats", "learning", "scanning", "reference"}
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
@@ -34,7 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "search": BELOW_SEARCH,
     "model": BELOW_SEARCH,
     "pi": BELOW_SEARCH,
-    "formats": BELOW_SEARCH | {"search", "model", "pi", "scanning"},
+    "rules": BELOW_SEARCH,
+    "formats": BELOW_SEARCH | {"search", "model", "pi", "rules", "scanning"},
     "learning": LIBRARY - {"scanning"},
     "scanning": BELOW_SEARCH | {"search"},
     "workers": {"errors"},
@@ -112,6 +113,7 @@ def test_the_reference_uses_the_standard_library_and_types_only() -> None:
         "from xordal.cli.app import main; main(['generate', '--help'])",
         "from xordal.cli.app import main; main(['demo', '--help'])",
         "from xordal.cli.app import main; main(['scan', '--help'])",
+        "from xordal.cli.app import main; main(['rules', '--help'])",
         "from xordal.cli.app import main; main(['query', '--help'])",
         "from xordal.cli.app import main; main(['predict', '--help'])",
         "from xordal.cli.app import main; main(['score', '--help'])",

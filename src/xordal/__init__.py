@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
     from xordal.data.discretise import Bins
     from xordal.data.read import read_table
+    from xordal.data.split import split_column
     from xordal.data.table import CategoricalTable
     from xordal.errors import (
         DataError,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from xordal.model.smoothing import Backoff
     from xordal.report.notebook import plot_network, plot_submodel, plot_trace
     from xordal.resampling import bootstrap
+    from xordal.rules.finding import FoundRules, find_rules
+    from xordal.rules.repair import BrokenRow, broken_rows
     from xordal.scanning import ScanInterrupted, Scanned, scan
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.constraints import Constraints
@@ -38,13 +41,15 @@ if TYPE_CHECKING:
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
     from xordal.tuning.tune import Tuned, TuningInterrupted, tune
-    from xordal.types import Learned, Stability, TraceEntry
+    from xordal.types import AdditiveRule, Learned, Stability, TraceEntry
 
 _HOME = {
+    "AdditiveRule": "xordal.types",
     "Backoff": "xordal.model.smoothing",
     "BDeu": "xordal.statistics.scores",
     "BIC": "xordal.statistics.scores",
     "Bins": "xordal.data.discretise",
+    "BrokenRow": "xordal.rules.repair",
     "CategoricalTable": "xordal.data.table",
     "Checkpoint": "xordal.search.checkpoint",
     "Constraints": "xordal.search.constraints",
@@ -53,6 +58,7 @@ _HOME = {
     "DecomposableMarkovNetwork": "xordal.model.network",
     "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
+    "FoundRules": "xordal.rules.finding",
     "ImpossibleEvidence": "xordal.errors",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
@@ -70,12 +76,15 @@ _HOME = {
     "TraceEntry": "xordal.types",
     "XordalError": "xordal.errors",
     "bootstrap": "xordal.resampling",
+    "broken_rows": "xordal.rules.repair",
+    "find_rules": "xordal.rules.finding",
     "learn": "xordal.learning",
     "plot_network": "xordal.report.notebook",
     "plot_submodel": "xordal.report.notebook",
     "plot_trace": "xordal.report.notebook",
     "read_table": "xordal.data.read",
     "scan": "xordal.scanning",
+    "split_column": "xordal.data.split",
     "to_networkx": "xordal.formats.networkx",
     "tune": "xordal.tuning.tune",
 }
@@ -83,9 +92,11 @@ _HOME = {
 __all__ = [
     "BIC",
     "EBIC",
+    "AdditiveRule",
     "BDeu",
     "Backoff",
     "Bins",
+    "BrokenRow",
     "CategoricalTable",
     "Checkpoint",
     "Constraints",
@@ -93,6 +104,7 @@ __all__ = [
     "DataWarning",
     "DecomposableMarkovNetwork",
     "EntropyDecrement",
+    "FoundRules",
     "ImpossibleEvidence",
     "Interrupted",
     "Learned",
@@ -110,12 +122,15 @@ __all__ = [
     "TuningInterrupted",
     "XordalError",
     "bootstrap",
+    "broken_rows",
+    "find_rules",
     "learn",
     "plot_network",
     "plot_submodel",
     "plot_trace",
     "read_table",
     "scan",
+    "split_column",
     "to_networkx",
     "tune",
 ]

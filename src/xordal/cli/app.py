@@ -22,6 +22,7 @@ from xordal.cli.query import query
 from xordal.cli.report import report
 from xordal.cli.reproduce import reproduce
 from xordal.cli.rows import predict, sample, score
+from xordal.cli.rules import rules
 from xordal.cli.scan import scan
 from xordal.errors import SettingsError, XordalError
 
@@ -38,6 +39,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(learn)
 app.command()(scan)
+app.command()(rules)
 app.command()(generate)
 app.command()(query)
 app.command()(predict)

@@ -7,8 +7,8 @@ solves all of them, the *null space* of the table. One elimination finds them al
 columns; no set of columns is ever enumerated.
 
 An example. Three bits with x3 = x1 xor x2 have four unknowns: f0 and one value for each column. The rows
-(0,0,0), (0,1,1), (1,0,1), (1,1,0) are the equations f0 = 0, f0 + f2 + f3 = 0, f0 + f1 + f3 = 0, f0 + f1 + f2 = 0
-modulo 2. They leave one solution beside zero: f0 = 0, f1 = f2 = f3 = 1, the parity.
+(0,0,0), (0,1,1), (1,0,1), (1,1,0) are the equations f0 = 0, f0 + f2 + f3 = 0, f0 + f1 + f3 = 0, f0 + f1 + f2 =
+0 modulo 2. They leave one solution beside zero: f0 = 0, f1 = f2 = f3 = 1, the parity.
 
 How the parts follow one another:
 

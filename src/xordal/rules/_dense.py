@@ -1,7 +1,7 @@
 """Compiled elimination modulo p: what plain.py does, for systems of some hundred unknowns.
 
-``system`` is float32 of shape (unknowns, rows + unknowns); ``own`` the chosen row of each combination, -1 for none.
-Answers equal those of plain.py to the last number.
+``system`` is float32 of shape (unknowns, rows + unknowns); ``own`` the chosen row of each combination, -1 for
+none. Answers equal those of plain.py to the last number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compiled elimination modulo 2 on words of 64 bits, for systems of up to thousands of unknowns.
 
-``system`` is uint64 of shape (unknowns, words): ``n_rows`` bits of rows, padded to whole words, then one bit for
-each unknown. The steps are those of plain.py, with which they are compared in the tests.
+``system`` is uint64 of shape (unknowns, words): ``n_rows`` bits of rows, padded to whole words, then one bit
+for each unknown. The steps are those of plain.py, with which they are compared in the tests.
 """
 
 from __future__ import annotations

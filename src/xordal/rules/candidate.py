@@ -1,8 +1,8 @@
 """A solution as functions of levels: what it says of each row, and the values of levels that had no unknown.
 
-Solutions come from a sample of rows that leaves rare levels out, and some of its rows may break the rule. So the
-values are put to a vote of all rows: given the values of the other columns, each row asks for one value of its
-level. A level takes the value that most of its rows ask for.
+Solutions come from a sample of rows that leaves rare levels out, and some of its rows may break the rule. So
+the values are put to a vote of all rows: given the values of the other columns, each row asks for one value of
+its level. A level takes the value that most of its rows ask for.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Candidate:
     def is_obeyed(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Return in which rows the sum is zero."""
         terms, known = self.terms(codes)
-        return (residues(terms.sum(axis=0) + self.constant, self.modulus) == 0) & known
+        return np.asarray((residues(terms.sum(axis=0) + self.constant, self.modulus) == 0) & known)
 
 
 def residues(sums: Values, modulus: int) -> Values:
@@ -138,7 +138,7 @@ def _needed(candidate: Candidate) -> Candidate:
     return Candidate(candidate.modulus, tuple(v for v, _ in kept), tuple(f for _, f in kept), constant)
 
 
-def weight_of(levels: Sequence[Hashable], values: Values, modulus: int, *, letters: bool = False) -> int | None:
+def weight_of(levels: Sequence[Hashable], values: Values, modulus: int) -> int | None:
     """Return the weight of a column whose values are a multiple of its numbers plus a constant, or None.
 
     Of two multiples that fit, the smaller is taken. At least three numbers are needed to tell; levels that are
@@ -151,7 +151,7 @@ def weight_of(levels: Sequence[Hashable], values: Values, modulus: int, *, lette
     """
     pairs = [
         (number, int(value))
-        for number, value in zip(numbers_of(levels, letters=letters), values.tolist(), strict=True)
+        for number, value in zip(numbers_of(levels), values.tolist(), strict=True)
         if number is not None and value != UNKNOWN
     ]
     if len(pairs) < 3:

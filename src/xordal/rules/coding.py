@@ -90,40 +90,44 @@ class Coding:
         return found
 
 
-def numbers_of(levels: Sequence[Hashable], *, letters: bool = False) -> list[int | None]:
+def numbers_of(levels: Sequence[Hashable]) -> list[int | None]:
     """Return levels as whole numbers, None for those that are none.
 
-    With ``letters``, single letters are the digits above 9, as in base 36.
+    Where more than a few are none, single letters are the digits above 9, as in base 36.
 
     Examples
     --------
-    >>> numbers_of(("0", "9", "X")), numbers_of(("7", "A", "Z"), letters=True), numbers_of((True, False))
-    ([0, 9, None], [7, 10, 35], [None, None])
+    >>> numbers_of(("0", "9", "X")), numbers_of(("7", "A", "E", "I", "O")), numbers_of((True, False))
+    ([0, 9, None], [7, 10, 14, 18, 24], [None, None])
     """
-    found: list[int | None] = []
-    for level in levels:
-        number = None if isinstance(level, bool) else as_numbers([level])
-        if number is not None and number[0].is_integer() and abs(number[0]) <= _LARGEST:
-            found.append(int(number[0]))
-        elif letters and isinstance(level, str) and len(level) == 1 and level.isascii() and level.isalpha():
-            found.append(int(level, 36))
-        else:
-            found.append(None)
-    return found
+    found = [_whole_number(level) for level in levels]
+    if found.count(None) <= _MOST_EXTRAS:
+        return found
+    return [_letter(level) if number is None else number for level, number in zip(levels, found, strict=True)]
+
+
+def _whole_number(level: Hashable) -> int | None:
+    number = None if isinstance(level, bool) else as_numbers([level])
+    if number is None or not number[0].is_integer() or abs(number[0]) > _LARGEST:
+        return None
+    return int(number[0])
+
+
+def _letter(level: Hashable) -> int | None:
+    is_letter = isinstance(level, str) and len(level) == 1 and level.isascii() and level.isalpha()
+    return int(str(level), 36) if is_letter else None
 
 
 def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Coding | None:
     """Return the coding with one weight for each column of numbers; None where no column has any.
 
     A column of two levels needs no numbers: one weight is any function of it. Other columns that are no numbers
-    enter by levels.
+    enter by levels; letters too, unless they are asked for as numbers.
     """
     values, coded, is_weighted = [], [], False
     for levels, column in zip(table.levels, table.codes, strict=True):
-        counts = np.bincount(column, weights=table.weights, minlength=len(levels))
-        numbers = numbers_of(levels)
-        if letters and numbers.count(None) > _MOST_EXTRAS:
-            numbers = numbers_of(levels, letters=True)
+        counts = _counts(column, table, len(levels))
+        numbers = numbers_of(levels) if letters else [_whole_number(level) for level in levels]
         extras = [place for place, number in enumerate(numbers) if number is None]
         if len(levels) > 2 and len(levels) - len(extras) > 2 and len(extras) <= _MOST_EXTRAS:
             known = [place for place in extras if counts[place] >= _FEWEST_ROWS]
@@ -143,14 +147,18 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
 def coded_by_levels(table: CategoricalTable) -> Coding | None:
     """Return the coding with a value for each level that is not rare; None where no column has two of those."""
     counts = [
-        np.bincount(column, weights=table.weights, minlength=len(levels))
-        for levels, column in zip(table.levels, table.codes, strict=True)
+        _counts(column, table, len(levels)) for levels, column in zip(table.levels, table.codes, strict=True)
     ]
     fewest = _fewest_rows(counts, table.n_rows)
     arrays = [_indicators(count, fewest) for count in counts]
     if not any(array.shape[1] for array, _ in arrays):
         return None
     return _coding([array for array, _ in arrays], [of_levels for _, of_levels in arrays], by_numbers=False)
+
+
+def _counts(column: NDArray[np.int32], table: CategoricalTable, n_levels: int) -> NDArray[np.float64]:
+    """Return how many rows each level has."""
+    return np.bincount(column, weights=table.weights, minlength=n_levels).astype(np.float64)
 
 
 def _fewest_rows(counts: Sequence[NDArray[np.float64]], n_rows: int) -> float:

@@ -3,8 +3,8 @@
 One system serves both. Brought into systematic form (plain.py says what that is), combinations that are zero in
 all rows are the rules without exception. For the others the chosen rows are changed again and again, and
 combinations that are zero in most of the other rows are collected. A rule that a share e of the rows breaks is
-met when at most two of the chosen rows break it; with D unknowns these are about D e rows, so that the chance of
-one choice is that of a Poisson number of mean D e to be 2 or less: .68 at D e = 2, .12 at 5, .01 at 8.
+met when at most two of the chosen rows break it; with D unknowns these are about D e rows, so that the chance
+of one choice is that of a Poisson number of mean D e to be 2 or less: .68 at D e = 2, .12 at 5, .01 at 8.
 
 The number of choices is fixed by the number of unknowns, never by a clock: the same table gives the same rules
 on every machine.
@@ -57,7 +57,7 @@ def solutions(
     effort: Effort,
     generator: np.random.Generator,
 ) -> tuple[Solutions, Solutions]:
-    """Return solutions modulo p: a basis of those of all rows that are taken, and some of those of most of them.
+    """Return solutions modulo p: a basis of those of all rows taken, and some of those of most of them.
 
     ``rows`` are the rows that may be used, in random order; the first are taken.
     """

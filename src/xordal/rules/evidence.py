@@ -2,15 +2,15 @@
 
 *By chance.* Were the columns independent, the sum of their values would follow from their own distributions by
 convolution. Columns that depend on each other pair by pair can make a sum constant too, and no rule of all of
-them is needed for that. So a rule must beat more: it is cut into two parts in many ways, each part keeps its own
-distribution of sums as the data have it, and the two are taken as independent. The largest share over all cuts
-counts. A level that most rows have, or a rule of fewer columns plus a column that hardly matters, holds as often
-by one of those cuts, and so is no rule.
+them is needed for that. So a rule must beat more: it is cut into two parts in many ways, each part keeps its
+own distribution of sums as the data have it, and the two are taken as independent. The largest share over all
+cuts counts. A level that most rows have, or a rule of fewer columns plus a column that hardly matters, holds
+as often by one of those cuts, and so is no rule.
 
-A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number, is the
-same in most rows. So of two rules of the same columns the one that more rows break must hold more often than the
-better one makes it: a column is then taken as independent of the rest only within the levels that the better rule
-does not tell apart.
+A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number,
+is the same in most rows. So of two rules of the same columns the one that more rows break must hold more often
+than the better one makes it: a column is then taken as independent of the rest only within the levels that the
+better rule does not tell apart.
 
 *How sure.* With that share q, the number of rows in which one given rule holds is at most binomial. There are
 many rules: C(N, m) sets of m columns, and p values for each unknown of the set. The tail of the binomial is
@@ -105,7 +105,7 @@ class Judge:
         unknowns = 1
         for variable, values in zip(candidate.variables, candidate.functions, strict=True):
             known = int((values != UNKNOWN).sum())
-            weight = weight_of(self.levels[variable], values, candidate.modulus, letters=True)
+            weight = weight_of(self.levels[variable], values, candidate.modulus)
             unknowns += known - 1 if weight is None else 1
         return log(comb(n, m)) + unknowns * log(p) - log(p - 1) + log(2 * m * (m + 1) * self.n_moduli)
 

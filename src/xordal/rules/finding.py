@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from math import log
 from numbers import Integral
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
@@ -167,8 +165,9 @@ def codings_of(table: CategoricalTable) -> tuple[list[Coding], list[str]]:
             distinct.append(coding)
     if not distinct:
         raise DataError(
-            "No two columns have levels that are common enough to be in a rule: each level needs at least 8 rows. "
-            "Merge rare levels (--merge-rare 20; in Python merge_rare=20) or split codes into characters (--split)."
+            "No two columns have levels that are common enough to be in a rule: each level needs at least 8 "
+            "rows. Merge rare levels (--merge-rare 20; in Python merge_rare=20) or split codes into characters "
+            "(--split COLUMN; split_column)."
         )
     usable, notes = [], []
     for coding in distinct:
@@ -178,8 +177,8 @@ def codings_of(table: CategoricalTable) -> tuple[list[Coding], list[str]]:
             continue
         what = "Weights of numbers" if coding.by_numbers else "Functions of the levels"
         notes.append(
-            f"{what} were not sought: they have {coding.n_unknowns:,} unknowns and there are {n_rows:,} rows that "
-            f"can tell; at least {coding.n_unknowns + _FEWEST_SPARE:,} are needed."
+            f"{what} were not sought: they have {coding.n_unknowns:,} unknowns and there are {n_rows:,} rows "
+            f"that can tell; at least {coding.n_unknowns + _FEWEST_SPARE:,} are needed."
         )
     if not usable:
         raise DataError(
@@ -224,13 +223,13 @@ def primes_of(moduli: Sequence[int]) -> tuple[int, ...]:
             raise SettingsError(
                 f"The modulus {modulus} has the prime factor {rest}; primes up to {MOST_MODULUS} can be tried."
                 if _is_prime(rest)
-                else f"The modulus {modulus} has prime factors above {MOST_MODULUS}, the largest that can be tried."
+                else f"The modulus {modulus} has prime factors above {MOST_MODULUS}, the largest tried."
             )
         if len(set(factors)) < len(factors):
             power = next(prime for prime in factors if factors.count(prime) > 1)
             raise SettingsError(
-                f"The modulus {modulus} is divisible by {power * power}: rules are sought modulo primes and products "
-                f"of different primes. A rule modulo {modulus} is one modulo {power} too: try {power}."
+                f"The modulus {modulus} is divisible by {power * power}: rules are sought modulo primes and "
+                f"products of different primes. A rule modulo {modulus} is one modulo {power} too: try {power}."
             )
         found.update(factors)
     if not found:
@@ -293,7 +292,7 @@ def _merged_all(rules: list[Candidate], table: CategoricalTable) -> list[Candida
 
 
 def _functions(table: CategoricalTable, sought: Sought, judge: Judge) -> list[tuple[Candidate, Evidence, str]]:
-    """Return columns that are functions of another, each once, from the column of fewest levels that tells it."""
+    """Return columns that are functions of another, each once, from the column of fewest levels."""
     found: dict[int, tuple[tuple[int, int], Candidate, Evidence, str]] = {}
     for one, other in sorted(sought.pairs):
         told = function_of_a_column(table, one, other, judge.n_moduli)

@@ -2,8 +2,8 @@
 
 By the Chinese remainder theorem a rule modulo 2 and one modulo 5 are together one rule modulo 10. They are told
 as one where they are of the same columns, or where both are weights of numbers and the columns of one are among
-those of the other or mostly so: a weight of 2 or 5 vanishes modulo one of the primes. The rows that break them must
-be the same ones for the most part.
+those of the other or mostly so: a weight of 2 or 5 vanishes modulo one of the primes. The rows that break them
+must be the same ones for the most part.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def combine(one: Candidate, other: Candidate) -> Candidate:
 
 
 def scaled(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> Candidate:
-    """Return the same rule, multiplied so that the last column of numbers has weight 1 or, without one, value 1.
+    """Return the same rule, multiplied so that its last column of numbers has weight 1.
 
     Columns of numbers then have the value 0 at the number 0, and the constant takes what that shifts.
     """
@@ -76,7 +76,7 @@ def scaled(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> Candid
         return _from_zero(candidate, levels)
     factor = 1
     for variable, values in reversed(list(zip(candidate.variables, candidate.functions, strict=True))):
-        weight = weight_of(levels[variable], values, p, letters=True)
+        weight = weight_of(levels[variable], values, p)
         if weight and np.gcd(weight, p) == 1:
             factor = pow(weight, -1, p)
             break
@@ -94,8 +94,8 @@ def _from_zero(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> Ca
     functions, constant = [], candidate.constant
     for variable, values in zip(candidate.variables, candidate.functions, strict=True):
         p = candidate.modulus
-        weight = weight_of(levels[variable], values, p, letters=True)
-        numbers = numbers_of(levels[variable], letters=True)
+        weight = weight_of(levels[variable], values, p)
+        numbers = numbers_of(levels[variable])
         places = [k for k, number in enumerate(numbers) if number is not None and values[k] != UNKNOWN]
         at_zero = 0
         if weight is not None:

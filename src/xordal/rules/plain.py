@@ -1,18 +1,18 @@
 """The steps of elimination in NumPy, for small systems: compiled code would take longer to load than they take.
 
-A system is an array of shape (unknowns, rows + unknowns) over GF(p), in float32, which holds whole numbers up to
-2^24 exactly: on the left the value of each of ``unknowns`` combinations in each row, on the right what the
+A system is an array of shape (unknowns, rows + unknowns) over GF(p), in float32, which holds whole numbers up
+to 2^24 exactly: on the left the value of each of ``unknowns`` combinations in each row, on the right what the
 combination is made of. At first combination u is unknown u itself, so the right half is the identity.
 
-``reduce_system`` brings it into *systematic form*: as many rows as the rank, the *chosen* rows, hold an identity matrix, so that
-each combination is 1 in one chosen row, its own, and 0 in the others. Combinations that are zero everywhere
-solve all rows and have no row of their own.
+``reduce_system`` brings it into *systematic form*: as many rows as the rank, the *chosen* rows, hold an
+identity matrix, so that each combination is 1 in one chosen row, its own, and 0 in the others. Combinations
+that are zero everywhere solve all rows and have no row of their own.
 
 In systematic form each combination is a rule that exactly one chosen row breaks. So if a rule is broken by one
-chosen row only, it *is* one of the combinations, and if by two, it is the sum of two of them, one multiplied by some
-factor. Rules that few rows break are therefore found by looking at combinations and at pairs of them, for many
-different choices of rows (in coding theory: information set decoding; Lee and Brickell 1988). ``exchanged``
-changes some of the chosen rows, which is cheaper than beginning anew (Canteaut and Chabaud 1998).
+chosen row only, it *is* one of the combinations, and if by two, it is the sum of two of them, one multiplied
+by some factor. Rules that few rows break are therefore found by looking at combinations and at pairs of them,
+for many different choices of rows (in coding theory: information set decoding; Lee and Brickell 1988).
+``exchanged`` changes some of the chosen rows, which is cheaper than beginning anew (Canteaut and Chabaud 1998).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pivot(system: Array, one: int, row: int, p: int) -> None:
 def reduced(values: Array, p: int) -> Array:
     """Return non-negative whole numbers modulo p; half a step keeps the division from rounding down."""
     whole = np.floor((values + np.float32(0.5)) * np.float32(1 / p))
-    return values - np.float32(p) * whole
+    return np.asarray(values - np.float32(p) * whole)
 
 
 def exchanged(system: Array, own: Places, n_rows: int, p: int, leaving: Places, entering: Places) -> None:

@@ -81,8 +81,8 @@ def function_of_a_column(
 ) -> tuple[Candidate, Evidence, str] | None:
     """Return the relation of two columns as a function of one of them, where it is one.
 
-    The function's level k, in the order of the levels, is k in the column that follows and -k in the one that it
-    follows from.
+    The function's level k, in the order of the levels, is k in the column that follows and -k in the one that
+    it follows from.
     """
     best: tuple[float, Candidate, Evidence] | None = None
     n_told = 0

@@ -32,9 +32,7 @@ def scheme_of(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> str
         return "parity"
     if candidate.constant == 0 and modulus == 10 and _is_luhn(candidate, of):
         return "Luhn"
-    weights = [
-        weight_of(each, f, modulus, letters=True) for each, f in zip(of, candidate.functions, strict=True)
-    ]
+    weights = [weight_of(each, f, modulus) for each, f in zip(of, candidate.functions, strict=True)]
     if modulus == 0 or any(weight is None for weight in weights):
         return ""
     known = [weight for weight in weights if weight is not None]
@@ -70,7 +68,7 @@ def _schemes(m: int, modulus: int) -> list[tuple[str, list[int]]]:
 
 
 def _is_luhn(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> bool:
-    """Whether every second digit from the right, beginning with the last but one, is doubled and cast out nines."""
+    """Whether every second digit from the right, the last but one first, is doubled, less 9 if above 9."""
     m = len(candidate.variables)
     if m < 3:
         return False

@@ -1,7 +1,7 @@
 """Solutions of most rows that can be rules: a quick look at many, before any is looked at closely.
 
-Elimination meets many combinations that are zero in most rows for a dull reason, a level that most rows lack for
-example. How often independent columns would give zero follows for all combinations at once from the
+Elimination meets many combinations that are zero in most rows for a dull reason, a level that most rows lack
+for example. How often independent columns would give zero follows for all combinations at once from the
 characteristic functions of their columns, P(sum = 0) = 1/p times the sum over k of E exp(2 pi i k sum / p).
 """
 
@@ -21,9 +21,9 @@ _MOST_TURNS = 200  # modulus up to which chance is worked out here; later in any
 
 
 def promising(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p: int) -> Solutions:
-    """Return the solutions modulo p that hold clearly more often than independent columns make them, best first.
+    """Return the solutions modulo p that hold clearly more often than by chance, best first.
 
-    ``codes`` are the rows to look at.
+    Chance is what independent columns would give. ``codes`` are the rows to look at.
     """
     if not len(vectors):
         return vectors

@@ -1,5 +1,6 @@
-"""The search itself: for each modulus and each way in which columns enter, solutions, the sparse ones among them,
-and of those the ones that are rules and follow from no others.
+"""The search itself, for each modulus and each way in which columns enter.
+
+Solutions are found, the sparse ones among them, and of those the ones that are rules and follow from no others.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from xordal.rules.coding import Coding
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import Judge
 from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers
-from xordal.rules.span import Span
 from xordal.rules.screening import promising
+from xordal.rules.span import Span
 from xordal.rules.sparse import Basis, sparse_basis
 
 _VOTING_ROWS = 20_000

@@ -54,7 +54,10 @@ def hidden_cause(generator: np.random.Generator, structure: np.random.Generator,
     """Return binary columns that share a hidden cause."""
     cause = generator.normal(size=n)
     pulls = structure.uniform(0.3, 2.5, size=structure.integers(3, 9))
-    return {f"item{k}": (pull * cause + generator.normal(size=n) > 0).astype(np.int64) for k, pull in enumerate(pulls)}
+    return {
+        f"item{k}": (pull * cause + generator.normal(size=n) > 0).astype(np.int64)
+        for k, pull in enumerate(pulls)
+    }
 
 
 def function(generator: np.random.Generator, structure: np.random.Generator, n: int) -> Columns:
@@ -68,7 +71,10 @@ def function(generator: np.random.Generator, structure: np.random.Generator, n: 
 
 def total(generator: np.random.Generator, structure: np.random.Generator, n: int) -> Columns:
     """Return numbers and their total, perhaps with errors."""
-    parts = {f"part{k}": generator.integers(structure.integers(3, 9), size=n) for k in range(structure.integers(2, 4))}
+    parts = {
+        f"part{k}": generator.integers(structure.integers(3, 9), size=n)
+        for k in range(structure.integers(2, 4))
+    }
     wrong = generator.random(n) < structure.choice([0.0, 0.0, 0.02])
     return {**parts, "total": sum(parts.values()) + wrong * generator.integers(1, 3, size=n)}
 
@@ -100,7 +106,10 @@ KINDS = (noise, chain, hidden_cause, function, total, dates, one_hot)
 def drawn(seed: int, sample: int) -> CategoricalTable:
     """Return a table: its kinds and their parameters follow from the seed, its rows from the sample too."""
     structure = np.random.default_rng(seed)
-    kinds = [noise, *structure.choice(np.array(KINDS[1:], dtype=object), size=structure.integers(1, 4), replace=False)]
+    kinds = [
+        noise,
+        *structure.choice(np.array(KINDS[1:], dtype=object), size=structure.integers(1, 4), replace=False),
+    ]
     n = int(structure.choice([200, 500, 1000, 3000])) if sample == 0 else 3000
     columns: Columns = {}
     for place, kind in enumerate(kinds):
@@ -113,7 +122,10 @@ def holds_in(fresh: CategoricalTable, found: FoundRules, rule: AdditiveRule) -> 
     """Return the share of fresh rows that obey a rule; a level that was not seen breaks it."""
     sums = np.full(fresh.n_rows, rule.constant, dtype=np.float64)
     for v, values in zip(rule.variables, rule.functions, strict=True):
-        of = {level: np.nan if value is None else value for level, value in zip(found.levels[v], values, strict=True)}
+        of = {
+            level: np.nan if value is None else value
+            for level, value in zip(found.levels[v], values, strict=True)
+        }
         own = np.array([of.get(level, np.nan) for level in fresh.levels[v]], dtype=np.float64)
         sums += own[fresh.codes[v]]
     zero = (sums % rule.modulus if rule.modulus else sums) == 0

@@ -4,7 +4,8 @@
 convolution. Columns that depend on each other pair by pair can make a sum constant too, and no rule of all of
 them is needed for that. So a rule must beat more: it is cut into two parts in many ways, each part keeps its
 own distribution of sums as the data have it, and the two are taken as independent. The largest share over all
-cuts counts. A level that most rows have, or a rule of fewer columns plus a column that hardly matters, holds
+cuts counts. So does a column that is independent of the rest given the level of one other column: a chain of dependent
+pairs is no rule either. A level that most rows have, or a rule of fewer columns plus a column that hardly matters, holds
 as often by one of those cuts, and so is no rule.
 
 A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number,
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from math import comb, inf, lgamma, log, log1p
 
 import numpy as np
@@ -121,6 +122,11 @@ class Judge:
         for part in _cuts(len(terms)):
             sums = terms[list(part)].sum(axis=0)
             best = max(best, _agreement(sums, total - sums, candidate.modulus, weights))
+        if 3 <= len(terms) <= _PAIR_CUTS:
+            for one, two in permutations(range(len(terms)), 2):
+                group = codes[candidate.variables[two], known].astype(np.int64)
+                rest = total - terms[one]
+                best = max(best, _agreement_within(group, terms[one], rest, candidate.modulus, weights))
         for place, variable in enumerate(candidate.variables if given else ()):
             classes = np.stack([rule.functions[place] for rule in given], axis=1)
             group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)[codes[variable, known]]
@@ -167,14 +173,15 @@ def _agreement_within(
     group: Values, one: Values, other: Values, modulus: int, weights: NDArray[np.float64] | None
 ) -> float:
     """Return how often two sums would add up to zero, were they independent within each group of rows."""
-    total = len(group) if weights is None else weights.sum()
-    share = 0.0
-    for each in np.unique(group):
-        rows = group == each
-        own = None if weights is None else weights[rows]
-        size = rows.sum() if own is None else own.sum()
-        share += float(size / total) * _agreement(one[rows], other[rows], modulus, own)
-    return share
+    one, other = residues(one, modulus), residues(-other, modulus)
+    if not modulus:
+        _, both = np.unique(np.concatenate([one, other]), return_inverse=True)
+        one, other, modulus = both[: len(one)], both[len(one) :], int(both.max(initial=0)) + 1
+    size = int(group.max(initial=0)) + 1
+    first = np.bincount(group * modulus + one, weights=weights, minlength=size * modulus).reshape(size, -1)
+    second = np.bincount(group * modulus + other, weights=weights, minlength=size * modulus).reshape(size, -1)
+    in_group = first.sum(axis=1)
+    return float(((first * second).sum(axis=1) / np.maximum(in_group, 1)).sum() / max(in_group.sum(), 1))
 
 
 def _shares(values: Values, size: int, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -17,11 +17,12 @@ import numpy as np
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
-from xordal.rules.evidence import SETTLED, Evidence, log_tail
+from xordal.rules.evidence import Evidence, log_tail
 
 LARGE_PRIME = 1021
 """Modulo this prime, fractions of whole numbers up to 22 are told apart: 2 x 22 x 22 is less than it."""
 _LARGEST = 22
+_SETTLED_PAIR = 0.8  # below it two columns merely depend on each other, which is for `learn` to tell
 
 
 def in_whole_numbers(solution: Values) -> Values | None:
@@ -88,11 +89,11 @@ def function_of_a_column(
     n_told = 0
     for source, target in ((one, other), (other, one)):
         candidate, evidence = _function(table, source, target, n_moduli)
-        if not evidence.is_rule(table.n_rows, 0.05):
+        settled = (1 - evidence.n_broken / table.n_rows - evidence.by_chance) / (1 - evidence.by_chance)
+        if evidence.log_p_value > log(0.05) or settled <= _SETTLED_PAIR:
             continue
         n_told += 1
-        settled = (1 - evidence.n_broken / table.n_rows - evidence.by_chance) / (1 - evidence.by_chance)
-        if settled > SETTLED and (best is None or settled > best[0] + 1e-9):
+        if best is None or settled > best[0] + 1e-9:
             best = settled, candidate, evidence
     if best is None:
         return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
 from xordal.rules.coding import Coding
 from xordal.rules.elimination import Effort, Solutions, solutions
-from xordal.rules.evidence import Judge
+from xordal.rules.evidence import Judge, log_tail
 from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers
 from xordal.rules.screening import promising
 from xordal.rules.span import Span
@@ -24,6 +25,7 @@ from xordal.rules.sparse import Basis, sparse_basis
 _VOTING_ROWS = 20_000
 _SCREENING_ROWS = 1_000
 _PATIENCE = 30  # solutions in a row that are none after which no more are looked at
+_BEYOND_CHANCE = 1e-6  # p-value at which a rule holds where those that it follows from do not
 _MOST_WHOLE = 600  # unknowns up to which relations of whole numbers are sought by elimination
 
 
@@ -134,15 +136,13 @@ class _Seeker:
         candidate = self._candidate(coding, vector, modulus, self.table.codes[:, ::step])
         if candidate is None or len(candidate.variables) < 2:
             return
-        n_broken = self.judge.n_broken(candidate)
-        if self.span.contains(candidate, n_broken):
-            return
         evidence = self.judge.evidence(candidate)
-        if not evidence.is_rule(self.judge.n_rows, self.alpha):
+        if not evidence.is_rule(self.judge.n_rows, self.alpha) or self._follows(candidate, evidence.by_chance):
             return
+        n_broken = evidence.n_broken
         if len(candidate.variables) == 2:
             self.sought.pairs.add((candidate.variables[0], candidate.variables[1]))
-            self.span.add(candidate, n_broken)
+            self.span.add(candidate)
             return
         if modulus and (whole := as_whole_numbers(candidate, self.table, n_broken)) is not None:
             candidate, n_broken = whole, self.judge.n_broken(whole)
@@ -151,8 +151,21 @@ class _Seeker:
                 return
             self.span.remove(similar)
             self.sought.rules.remove(similar)
-        self.span.add(candidate, n_broken)
+        self.span.add(candidate)
         self.sought.rules.append(candidate)
+
+    def _follows(self, candidate: Candidate, by_chance: float) -> bool:
+        """Whether a rule follows from others found, and holds no more often than chance where those are broken.
+
+        A rule modulo 7 of small numbers makes their sum itself the same in many rows. That equation is found
+        first, the rule modulo 7 follows from it, and yet holds in all the rows that break the equation.
+        """
+        reasons = self.span.reasons(candidate)
+        if not reasons:
+            return False
+        broken = ~np.all([rule.is_obeyed(self.table.codes) for rule in reasons], axis=0)
+        obeyed = candidate.is_obeyed(self.table.codes)[broken]
+        return log_tail(int(obeyed.sum()), len(obeyed), by_chance) > log(_BEYOND_CHANCE)
 
     def best(self) -> Sought:
         """Return what was found, without rules that better ones of the same columns explain."""
@@ -162,7 +175,7 @@ class _Seeker:
             given = better.within(candidate)
             if self.judge.evidence(candidate, given).is_rule(self.judge.n_rows, self.alpha):
                 kept.append(candidate)
-                better.add(candidate, 0)
+                better.add(candidate)
         return Sought(kept, self.sought.pairs)
 
 

@@ -23,35 +23,28 @@ class Span:
         self._n_levels = table.n_levels
         sizes = [max(len(levels) - 1, 0) for levels in self._levels]
         self._start = np.concatenate([[0], np.cumsum(sizes)])
-        self._found: list[tuple[Candidate, int]] = []
+        self._found: list[Candidate] = []
 
-    def add(self, candidate: Candidate, n_broken: int) -> None:
-        """Add a rule and how many rows break it."""
-        self._found.append((candidate, n_broken))
+    def add(self, candidate: Candidate) -> None:
+        """Add a rule."""
+        self._found.append(candidate)
 
-    def contains(self, candidate: Candidate, n_broken: int) -> bool:
-        """Whether a rule follows from those added; those of whole numbers hold modulo everything.
-
-        Nothing follows from rules that more rows break than break it itself.
-        """
+    def reasons(self, candidate: Candidate) -> list[Candidate]:
+        """Return rules from which one follows; those of whole numbers hold modulo everything. None: no rules."""
         p = candidate.modulus
-        known = [
-            rule
-            for rule, breaking in self._found
-            if rule.modulus in (0, p) and breaking <= 1.1 * n_broken + 3 and self._touches(rule, candidate)
-        ]
+        known = [rule for rule in self._found if rule.modulus in (0, p) and self._touches(rule, candidate)]
         if not known:
-            return False
+            return []
         if p == 0:
             p = 1021  # whole numbers that are told are small: equal modulo a large prime is equal
         vectors = np.array([self._vector(rule, p) for rule in (*known, candidate)])
         used = vectors[:, (vectors != 0).any(axis=0)]
-        return len(echelon(used[:-1], p)) == len(echelon(used, p))
+        return known if len(echelon(used[:-1], p)) == len(echelon(used, p)) else []
 
     def variation(self, candidate: Candidate) -> Candidate | None:
         """Return a rule of the same columns and modulus that differs in the levels of one column at most."""
         p = candidate.modulus
-        for rule, _ in self._found:
+        for rule in self._found:
             if p and rule.modulus == p and rule.variables == candidate.variables:
                 one, other = self._vector(rule, p), self._vector(candidate, p)
                 for factor in range(1, p):
@@ -64,12 +57,12 @@ class Span:
         """Return rules of other moduli, of just the columns of a candidate, that follow from those added."""
         found = []
         inside = np.concatenate([np.arange(*self._start[v : v + 2]) for v in candidate.variables])
-        for p in {rule.modulus for rule, _ in self._found} - {candidate.modulus, 0}:
-            vectors = np.array([self._vector(rule, p) for rule, _ in self._found if rule.modulus == p])
+        for p in {rule.modulus for rule in self._found} - {candidate.modulus, 0}:
+            vectors = np.array([self._vector(rule, p) for rule in self._found if rule.modulus == p])
             outside = np.setdiff1d(np.flatnonzero(vectors.any(axis=0)), inside)
             reduced = echelon(vectors, p, np.concatenate([outside, inside])) if len(vectors) else vectors
             found += [self._candidate(v, p, candidate.variables) for v in reduced if not v[outside].any()]
-        same = [rule for rule, _ in self._found if rule.modulus == 0 and rule.variables == candidate.variables]
+        same = [rule for rule in self._found if rule.modulus == 0 and rule.variables == candidate.variables]
         return found + same
 
     def _candidate(self, vector: NDArray[np.int64], p: int, variables: tuple[int, ...]) -> Candidate:
@@ -83,11 +76,11 @@ class Span:
 
     def remove(self, candidate: Candidate) -> None:
         """Forget a rule."""
-        self._found = [(rule, breaking) for rule, breaking in self._found if rule is not candidate]
+        self._found = [rule for rule in self._found if rule is not candidate]
 
     @staticmethod
     def _touches(rule: Candidate, candidate: Candidate) -> bool:
-        return bool(set(rule.variables) & set(candidate.variables)) or len(candidate.variables) == 0
+        return bool(set(rule.variables) & set(candidate.variables))
 
     def _vector(self, candidate: Candidate, p: int) -> NDArray[np.int64]:
         vector = np.zeros(self._start[-1], dtype=np.int64)

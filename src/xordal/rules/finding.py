@@ -32,6 +32,7 @@ MODULI = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 89, 97)
 WIDE = 400
 """Unknowns above which only the primes up to the largest number of levels are tried by default: each modulus
 above 2 costs time with the cube of the unknowns."""
+_MOST_REPEATED = 1_000_000  # rows up to which a weighted table is written out
 _FEWEST_SPARE = 8  # rows a table needs beyond the unknowns
 
 
@@ -136,7 +137,7 @@ def find_rules(
         raise SettingsError(f"alpha must be between 0 and 1, not {alpha!r}.")
     if not isinstance(seed, Integral) or seed < 0:
         raise SettingsError(f"seed must be zero or a positive whole number, not {seed!r}.")
-    table = data if isinstance(data, CategoricalTable) else read_table(data)
+    table = _repeated(data if isinstance(data, CategoricalTable) else read_table(data))
     codings, notes = codings_of(table)
     tried = primes if primes is not None else _default_moduli(table, codings, notes)
     judge = Judge(table.codes, table.levels, table.weights, len(tried) + 1)
@@ -148,6 +149,14 @@ def find_rules(
     rules = _told(table, sought, judge)
     names = table.names, table.levels
     return FoundRules(*names, rules, table.n_rows, tried, tuple(notes), perf_counter() - started)
+
+
+def _repeated(table: CategoricalTable) -> CategoricalTable:
+    """Return a table with rows repeated as often as they count, unless that makes it very long."""
+    if table.weights is None or table.n_rows > _MOST_REPEATED:
+        return table
+    codes = np.repeat(table.codes, table.weights, axis=1)
+    return CategoricalTable(table.names, table.levels, np.ascontiguousarray(codes))
 
 
 def codings_of(table: CategoricalTable) -> tuple[list[Coding], list[str]]:
@@ -220,10 +229,9 @@ def primes_of(moduli: Sequence[int]) -> tuple[int, ...]:
                 factors.append(prime)
                 rest //= prime
         if rest > 1:
+            what = f"the factor {rest}" if rest < MOST_MODULUS**2 else "factors"
             raise SettingsError(
-                f"The modulus {modulus} has the prime factor {rest}; primes up to {MOST_MODULUS} can be tried."
-                if _is_prime(rest)
-                else f"The modulus {modulus} has prime factors above {MOST_MODULUS}, the largest tried."
+                f"The modulus {modulus} has {what} above {MOST_MODULUS}, the largest prime that can be tried."
             )
         if len(set(factors)) < len(factors):
             power = next(prime for prime in factors if factors.count(prime) > 1)
@@ -235,10 +243,6 @@ def primes_of(moduli: Sequence[int]) -> tuple[int, ...]:
     if not found:
         raise SettingsError("Name at least one modulus, for example 2 or 97.")
     return tuple(sorted(found))
-
-
-def _is_prime(number: int) -> bool:
-    return number < MOST_MODULUS**2 or all(number % d for d in range(MOST_MODULUS, int(number**0.5) + 1))
 
 
 def _default_moduli(table: CategoricalTable, codings: Sequence[Coding], notes: list[str]) -> tuple[int, ...]:

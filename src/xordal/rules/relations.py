@@ -34,7 +34,8 @@ def in_whole_numbers(solution: Values) -> Values | None:
     [0, 2, -2, 1]
     """
     tops, bottoms = [], []
-    for value in solution.tolist():
+    last = solution[np.flatnonzero(solution)[-1]] if solution.any() else 1
+    for value in (solution * pow(int(last), -1, LARGE_PRIME) % LARGE_PRIME).tolist():
         fraction = _fraction(value)
         if fraction is None:
             return None

@@ -1,9 +1,10 @@
 """How often rules are found that are none: the numbers of docs/benchmarks/rules.md.
 
-Tables of mixed kinds are drawn: independent columns, chains, columns that share a hidden cause, and with them what real
-tables hold: a column that is a function of another, totals, dates, one-hot columns, each also with errors. The only rule
-modulo a number in them is that of the day of the week, modulo 7. A rule is false if it is modulo anything else, or
-if it does not hold in fresh rows of the same kind: if there it gains less than half of what it was told to gain on chance.
+Tables of mixed kinds are drawn: independent columns, chains, columns that share a hidden cause, and with
+them what real tables hold: a column that is a function of another, totals, dates, one-hot columns, each
+also with errors. The only rule modulo a number in them is that of the day of the week, modulo 7. A rule is
+false if it is modulo anything else, or if it does not hold in fresh rows of the same kind: if there it
+gains less than half of what it was told to gain on chance.
 
 ``python -m benchmarks.rules.false_rules --tables 1000`` prints the table; ``-o FILE`` writes it.
 """
@@ -164,12 +165,13 @@ def page(n_tables: int, seed: int = SEED) -> str:
             told = []  # too short for its unknowns: nothing is claimed
         n_false += bool(told)
         kinds.update(set(told))
-        if told:
-            print(seed + k, told, flush=True)
+        if told or k % 50 == 49:
+            print(seed + k, told, f"{n_false} of {k + 1}", flush=True)
     low, high = interval(n_false, n_tables)
     lines = [
         f"{n_false} of {n_tables} tables with a false rule: {n_false / n_tables:.1%} "
-        f"(95 % interval {low:.1%} to {high:.1%}); at most 5 % are promised. Seeds {seed} to {seed + n_tables - 1}.",
+        f"(95 % interval {low:.1%} to {high:.1%}); at most 5 % are promised. "
+        f"Seeds {seed} to {seed + n_tables - 1}.",
         "",
         *(f"- {kind}: {count} tables" for kind, count in kinds.most_common()),
     ]

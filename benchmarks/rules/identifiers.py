@@ -1,6 +1,7 @@
 """Which of sixty number formats are found: the numbers of docs/benchmarks/rules.md.
 
-``python -m benchmarks.rules.identifiers`` prints the table; ``-o FILE`` writes the page. Needs python-stdnum (extra ``dev``).
+``python -m benchmarks.rules.identifiers`` prints the table; ``-o FILE`` writes the page. It needs python-stdnum
+(extra ``bench``).
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def table_of(number_format: Format, noise: float, seed: int) -> CategoricalTable
 def verdict(found: FoundRules, number_format: Format) -> str:
     """Return "found", or what was found instead.
 
-    The right modulus, and the columns of the rule: all whose weight is not a multiple of it. A column of weight 0 is known
-    from the numbers themselves: changing it alone never breaks a number.
+    The right modulus, and the columns of the rule: all whose weight is not a multiple of it. A column
+    of weight 0 is known from the numbers themselves: changing it alone never breaks a number.
     """
     wanted = support_of(number_format)
     for rule in found:

@@ -92,6 +92,8 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
         return f"exactly one of these holds in each row: {_marked(rule, names, levels)}"
     if rule.name == "parity":
         return _parity_text(rule, names, levels)
+    if (plain := _signs_text(rule, names, levels)) is not None:
+        return plain
     terms, constant = [], rule.constant
     for name, of, values in zip(names, levels, rule.functions, strict=True):
         weight = _weight(of, values, rule.modulus)
@@ -107,6 +109,16 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
     if rule.modulus:
         return f"{text} ≡ {-constant % rule.modulus} (mod {rule.modulus})"
     return f"{text} = {-constant}"
+
+
+def _signs_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str | None:
+    """Return a sum modulo a number in which all weights are 1 or -1, the first of them 1; None for others."""
+    weights = [_weight(of, values, rule.modulus) for of, values in zip(levels, rule.functions, strict=True)]
+    if rule.modulus < 3 or any(weight not in (1, rule.modulus - 1) for weight in weights):
+        return None
+    sign = 1 if weights[0] == 1 else -1
+    terms = " ".join(_term(sign if w == 1 else -sign, name) for w, name in zip(weights, names, strict=True))
+    return f"{terms.removeprefix('+ ')} ≡ {-sign * rule.constant % rule.modulus} (mod {rule.modulus})"
 
 
 def _weight(levels: Sequence[Hashable], values: Sequence[int | None], modulus: int) -> int | None:

@@ -35,7 +35,7 @@ _EXCHANGED = 5  # of so many chosen rows one is exchanged before the next look
 _PACKED_WORK = 4e8  # words written modulo 2: about 0.3 s
 _PACKED_FROM = 160  # unknowns from which words of bits are quicker than numbers
 _SETTLED = 0.45  # share of what chance leaves open that a combination must settle in the rows tried
-_WORTH = 0.5  # seconds of NumPy from which compiled code is loaded
+_WORTH = 0.25  # seconds of NumPy from which compiled code is loaded
 
 
 @dataclass(frozen=True, slots=True)

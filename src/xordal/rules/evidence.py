@@ -1,12 +1,12 @@
 """How often a rule would hold by chance, and whether it holds more often than that.
 
-*By chance.* Were the columns independent, the sum of their values would follow from their own distributions by
-convolution. Columns that depend on each other pair by pair can make a sum constant too, and no rule of all of
-them is needed for that. So a rule must beat more: it is cut into two parts in many ways, each part keeps its
-own distribution of sums as the data have it, and the two are taken as independent. The largest share over all
-cuts counts. So does a column that is independent of the rest given the level of one other column: a chain of dependent
-pairs is no rule either. A level that most rows have, or a rule of fewer columns plus a column that hardly matters, holds
-as often by one of those cuts, and so is no rule.
+*By chance.* Were the columns independent, the sum of their values would follow from their own distributions
+by convolution. Columns that depend on each other pair by pair can make a sum constant too, and no rule of
+all of them is needed for that. So a rule must beat more: it is cut into two parts in many ways, each part
+keeps its own distribution of sums as the data have it, and the two are taken as independent. The largest
+share over all cuts counts. So does a column that is independent of the rest given the level of one other
+column: a chain of dependent pairs is no rule either. A level that most rows have, or a rule of fewer
+columns plus a column that hardly matters, holds as often by one of those cuts, and so is no rule.
 
 A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number,
 is the same in most rows. So of two rules of the same columns the one that more rows break must hold more often

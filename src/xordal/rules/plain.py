@@ -18,6 +18,7 @@ for many different choices of rows (in coding theory: information set decoding; 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,6 +136,7 @@ def _promising(values: Places, p: int, least: float) -> list[tuple[int, int, int
     return found
 
 
+@lru_cache
 def inverses(p: int) -> Places:
     """Return the inverse of each number modulo p, 0 for 0."""
     return np.array([0, *(pow(a, -1, p) for a in range(1, p))], dtype=np.int64)

@@ -30,7 +30,7 @@ class Span:
         self._found.append(candidate)
 
     def reasons(self, candidate: Candidate) -> list[Candidate]:
-        """Return rules from which one follows; those of whole numbers hold modulo everything. None: no rules."""
+        """Return rules from which one follows, none if it is new; whole numbers hold modulo everything."""
         p = candidate.modulus
         known = [rule for rule in self._found if rule.modulus in (0, p) and self._touches(rule, candidate)]
         if not known:

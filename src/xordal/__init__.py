@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
     from xordal.data.discretise import Bins
     from xordal.data.read import read_table
+    from xordal.data.split import split_column
     from xordal.data.table import CategoricalTable
     from xordal.errors import (
         DataError,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from xordal.predictors.features import HiddenGroupFeatures
     from xordal.report.notebook import plot_network, plot_submodel, plot_trace
     from xordal.resampling import bootstrap
+    from xordal.rules.finding import FoundRules, find_rules
+    from xordal.rules.repair import BrokenRow, broken_rows
     from xordal.scanning import ScanInterrupted, Scanned, scan
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.constraints import Constraints
@@ -44,14 +47,16 @@ if TYPE_CHECKING:
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
     from xordal.tuning.tune import Tuned, TuningInterrupted, tune
-    from xordal.types import Learned, Stability, TraceEntry
+    from xordal.types import AdditiveRule, Learned, Stability, TraceEntry
 
 _HOME = {
+    "AdditiveRule": "xordal.types",
     "Backoff": "xordal.model.smoothing",
     "BDeu": "xordal.statistics.scores",
     "BIC": "xordal.statistics.scores",
     "BayesianNetwork": "xordal.model.directed",
     "Bins": "xordal.data.discretise",
+    "BrokenRow": "xordal.rules.repair",
     "CategoricalTable": "xordal.data.table",
     "Checkpoint": "xordal.search.checkpoint",
     "Constraints": "xordal.search.constraints",
@@ -61,6 +66,7 @@ _HOME = {
     "EBIC": "xordal.statistics.scores",
     "EntropyDecrement": "xordal.statistics.criterion",
     "HiddenGroupFeatures": "xordal.predictors.features",
+    "FoundRules": "xordal.rules.finding",
     "ImpossibleEvidence": "xordal.errors",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
@@ -82,6 +88,8 @@ _HOME = {
     "from_networkx": "xordal.formats.networkx",
     "from_pgmpy": "xordal.formats.pgmpy",
     "from_pyagrum": "xordal.formats.pyagrum",
+    "broken_rows": "xordal.rules.repair",
+    "find_rules": "xordal.rules.finding",
     "learn": "xordal.learning",
     "plot_network": "xordal.report.notebook",
     "plot_submodel": "xordal.report.notebook",
@@ -89,6 +97,7 @@ _HOME = {
     "read_network": "xordal.formats.network_files",
     "read_table": "xordal.data.read",
     "scan": "xordal.scanning",
+    "split_column": "xordal.data.split",
     "to_networkx": "xordal.formats.networkx",
     "to_pgmpy": "xordal.formats.pgmpy",
     "to_pyagrum": "xordal.formats.pyagrum",
@@ -98,10 +107,12 @@ _HOME = {
 __all__ = [
     "BIC",
     "EBIC",
+    "AdditiveRule",
     "BDeu",
     "Backoff",
     "BayesianNetwork",
     "Bins",
+    "BrokenRow",
     "CategoricalTable",
     "Checkpoint",
     "Constraints",
@@ -109,6 +120,7 @@ __all__ = [
     "DataWarning",
     "DecomposableMarkovNetwork",
     "EntropyDecrement",
+    "FoundRules",
     "HiddenGroupFeatures",
     "ImpossibleEvidence",
     "Interrupted",
@@ -128,6 +140,8 @@ __all__ = [
     "TuningInterrupted",
     "XordalError",
     "bootstrap",
+    "broken_rows",
+    "find_rules",
     "from_networkx",
     "from_pgmpy",
     "from_pyagrum",
@@ -138,6 +152,7 @@ __all__ = [
     "read_network",
     "read_table",
     "scan",
+    "split_column",
     "to_networkx",
     "to_pgmpy",
     "to_pyagrum",

@@ -172,6 +172,65 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class AdditiveRule:
+    """A sum of functions of some columns that is the same in almost all rows, modulo a number.
+
+    ``constant`` plus the value that ``functions`` gives to the level of each of the ``variables`` is 0 modulo
+    ``modulus``. Modulus 0 means that the sum itself is 0: congruence modulo 0 is equality.
+
+    Attributes
+    ----------
+    variables
+        The columns of the rule, in increasing order.
+    modulus
+        2 or more, or 0 for an equation of whole numbers.
+    functions
+        For each of the variables the value of each of its levels, in the order of the levels. None where a
+        level is too rare to tell; a row with such a level counts as one that breaks the rule.
+    constant
+        What is added to the values.
+    n_rows
+        Number of rows.
+    n_broken
+        Rows in which the sum is not 0.
+    by_chance
+        The share of rows in which the rule would hold, were some part of its columns independent of the rest
+        of them; the largest such share.
+    log_p_value
+        Natural logarithm of the chance to see a rule hold this often, for any of the rules there are: the
+        binomial tail at ``by_chance``, times the number of rules that were in question.
+    name
+        What is known of it: a scheme such as ``"ISBN-10"``, or what kind of relation it is.
+
+    Examples
+    --------
+    >>> rule = AdditiveRule((0, 1, 2), 2, ((0, 1), (0, 1), (0, 1)), 0, 1000, 10, 0.5, -500.0, "parity")
+    >>> rule.holds, rule.p_value < 0.05
+    (0.99, True)
+    """
+
+    variables: tuple[int, ...]
+    modulus: int
+    functions: tuple[tuple[int | None, ...], ...]
+    constant: int
+    n_rows: int
+    n_broken: int
+    by_chance: float
+    log_p_value: float
+    name: str = ""
+
+    @property
+    def holds(self) -> float:
+        """The share of rows in which the rule holds."""
+        return 1 - self.n_broken / self.n_rows
+
+    @property
+    def p_value(self) -> float:
+        """The p-value, corrected for the number of rules there are; 0.0 where it underflows."""
+        return exp(min(self.log_p_value, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
 class Submodel:
     """A pseudo-independent (PI) submodel: variables that depend on each other together, not part by part.
 

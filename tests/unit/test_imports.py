@@ -23,7 +23,7 @@ HEAVY = SLOW | {"numpy", "scipy", "pyarrow", "narwhals"}
 
 # Each part may import itself and what stands in its list, at module level or inside functions.
 BELOW_SEARCH = {"types", "errors", "data", "graph", "counting", "statistics"}
-LIBRARY = BELOW_SEARCH | {"search", "model", "pi", "formats", "learning", "scanning", "reference"}
+LIBRARY = BELOW_SEARCH | {"search", "model", "pi", "rules", "formats", "learning", "scanning", "reference"}
 MAY_IMPORT: dict[str, set[str]] = {
     "types": set(),
     "errors": set(),
@@ -35,9 +35,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "search": BELOW_SEARCH | {"scanning"},  # no more of it than SHARED_BOUNDS
     "model": BELOW_SEARCH,
     "pi": BELOW_SEARCH,
-    "formats": BELOW_SEARCH | {"search", "model", "pi", "scanning"},
+    "formats": BELOW_SEARCH | {"search", "model", "pi", "rules", "scanning"},
     "learning": LIBRARY,
     "scanning": BELOW_SEARCH,
+    "rules": BELOW_SEARCH,
     "workers": {"errors"},
     "resampling": LIBRARY | {"workers"},
     "tuning": LIBRARY | {"workers"},

@@ -26,6 +26,7 @@ from xordal.cli.query import query
 from xordal.cli.report import report
 from xordal.cli.reproduce import reproduce
 from xordal.cli.rows import predict, sample, score
+from xordal.cli.rules import rules
 from xordal.cli.scan import scan
 from xordal.cli.tune import tune
 from xordal.errors import SettingsError, XordalError
@@ -41,7 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, learn, tune, scan, generate, query, predict, score, sample, inspect, compare, report, direct,
+    demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, report, direct,
     export, convert, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:

@@ -31,8 +31,8 @@ from xordal.search.state import Change
 from xordal.types import VarSet
 
 _FIRST_SCORED, _MOST_SCORED = 16, 4096  # sets scored in one go: a call of NumPy costs as much as some ten sets
-# Sets judged in one go. What ranks high now is likely to be the best of a later pass, and a p-value costs little
-# more in company; where tables are sparse it takes some milliseconds, so not too many at once.
+# Sets judged in one go. What ranks high now is likely to be the best of a later pass, and a p-value costs
+# little more in company; where tables are sparse it takes some milliseconds, so not too many at once.
 _FIRST_JUDGED, _MOST_JUDGED = 4, 256
 
 

@@ -1,0 +1,124 @@
+"""``xordal rules``: parities, check digits and other sums that the rows obey."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xordal.cli import output, reading
+
+if TYPE_CHECKING:
+    from xordal.data.read import Reading
+    from xordal.data.suspects import Suspect
+    from xordal.data.table import CategoricalTable
+    from xordal.rules.finding import FoundRules
+
+
+def rules(  # noqa: PLR0913 - one parameter per option
+    data: reading.Data,
+    *,
+    moduli: Annotated[
+        str | None,
+        typer.Option(
+            help="Moduli to try, such as 2,10,97.", show_default="primes to 37, 89, 97", metavar="A,B"
+        ),
+    ] = None,
+    split: Annotated[
+        list[str] | None,
+        typer.Option(help="Split a column of codes of one width into its characters.", metavar="COL"),
+    ] = None,
+    broken: Annotated[
+        str | None,
+        typer.Option(help="Write the rows that break a rule to this CSV file, with repairs.", metavar="FILE"),
+    ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Only rules that hardly any row breaks: quicker.")
+    ] = False,
+    alpha: Annotated[
+        float, typer.Option(min=0, max=1, help="Chance of a false rule in a table that obeys none.")
+    ] = 0.05,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random choices of rows.")] = 0,
+    how: reading.TableOptions,
+    as_json: output.AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the rules only, and no notes.")] = False,
+) -> None:
+    """Find the sums that the rows of a table obey: parities, check digits, totals, of any number of columns.
+
+    A rule says that a sum of functions of some columns is the same in almost all rows, modulo a number. The
+    functions are found too: weights of numbers, or a value for each level.
+
+    Examples: xordal rules codes.csv --split isbn; xordal rules bits.csv --moduli 2 --broken wrong.csv
+    """
+    from xordal.cli import screen
+    from xordal.formats.additive import rule_lines, rules_to_json
+    from xordal.formats.text import shown
+    from xordal.rules.finding import find_rules
+
+    if not 0 < alpha < 1:
+        raise typer.BadParameter("--alpha must be above 0 and below 1.")
+    output.check_name(broken, data)
+
+    def note(line: str) -> None:
+        if not quiet:
+            screen.notes().print(shown(f"Note: {line}"), soft_wrap=True)
+
+    table = _read(data, how.reading(), split or [], note)
+    found = find_rules(table, moduli=_numbers(moduli), exact=exact, alpha=alpha, seed=seed, notice=note)
+    for line in found.notes:
+        note(line)
+    if broken is not None:
+        _write_broken(broken, table, found)
+    if as_json:
+        typer.echo(json.dumps(rules_to_json(found), indent=2))
+    else:
+        screen.print_lines(screen.output(), rule_lines(found))
+
+
+def _read(data: str, how: Reading, split: Sequence[str], tell: Callable[[str], None]) -> CategoricalTable:
+    """Read a table as it is: numbers of many levels enter rules by their weight, and codes can be split."""
+    from xordal.data.read import read
+    from xordal.data.split import split_column
+
+    def judge(found: Sequence[Suspect]) -> list[str]:
+        codes = [c.name for c in found if c.kind in ("identifier", "many levels") and c.name not in split]
+        for name in codes:
+            tell(f"Column {name!r} has many levels. If these are codes of one width: --split {name}")
+        return []
+
+    table = read(data, how, judge, tell)
+    for name in split:
+        table, left_out = split_column(table, name)
+        if left_out:
+            tell(f"{left_out:,} rows are left out: their {name!r} has another width.")
+    return table
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"--moduli are whole numbers with commas between, such as 2,10,97, not {text!r}."
+        ) from None
+
+
+def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None:
+    from xordal.data.write import csv_pieces
+    from xordal.errors import counted
+    from xordal.rules.repair import broken_rows
+
+    names = ["row", "breaks", "change", "from", "to", "repairs", *table.names]
+    lines = []
+    for each in broken_rows(table, found.rules):
+        values = [levels[code] for levels, code in zip(table.levels, table.codes[:, each.row], strict=True)]
+        change = "" if each.column is None else table.names[each.column]
+        told = ["" if value is None else value for value in (each.value, each.repaired)]
+        numbers = " ".join(str(k + 1) for k in each.rules)
+        lines.append([each.row + 1, numbers, change, *told, each.n_repairs, *values])
+    output.write(file, csv_pieces(names, lines))
+    output.tell(counted(len(lines), "row"), file)

@@ -1,0 +1,193 @@
+"""Additive rules in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from math import log10
+from typing import Any
+
+import numpy as np
+
+from xordal.errors import counted
+from xordal.formats.shown import shown
+from xordal.formats.text import p_value_text
+from xordal.rules.candidate import UNKNOWN, weight_of
+from xordal.rules.finding import FoundRules
+from xordal.types import AdditiveRule
+
+_MOST_TERMS = 24
+_RELATIONS = ("function", "same", "exactly one", "total", "sum")
+
+
+def rules_to_json(found: FoundRules) -> dict[str, Any]:
+    """Return the rules of a table as the command line prints them; levels are keys, as text."""
+    return {
+        "rules": [_to_json(found, rule) for rule in found],
+        "moduli": list(found.moduli),
+        "n_rows": found.n_rows,
+        "notes": list(found.notes),
+        "seconds": found.seconds,
+    }
+
+
+def _to_json(found: FoundRules, rule: AdditiveRule) -> dict[str, Any]:
+    names = found.names(rule)
+    return {
+        "variables": list(names),
+        "modulus": rule.modulus,
+        "functions": {
+            name: {str(level): value for level, value in zip(found.levels[v], f, strict=True)}
+            for name, v, f in zip(names, rule.variables, rule.functions, strict=True)
+        },
+        "constant": rule.constant,
+        "holds": rule.holds,
+        "n_broken": rule.n_broken,
+        "by_chance": rule.by_chance,
+        "p_value": rule.p_value,
+        "log_p_value": rule.log_p_value,
+        "name": rule.name,
+    }
+
+
+def rule_lines(found: FoundRules) -> list[str]:
+    """Return all rules of a table in words, numbered, and a last line on what was looked for."""
+    lines: list[str] = []
+    for number, rule in enumerate(found, start=1):
+        name = f"{rule.name}: " if rule.name and rule.name not in _RELATIONS else ""
+        lines.append(f"{number}. {name}{statement(found, rule)}")
+        lines.append(f"   {evidence_text(rule)}")
+        lines += [f"   {line}" for line in _function_lines(found, rule)]
+        lines.append("")
+    if not len(found):
+        lines += ["No rule was found.", ""]
+    tried = ", ".join(map(str, found.moduli))
+    columns = counted(len(found.variables), "column")
+    lines.append(f"{columns}, {counted(found.n_rows, 'row')}, moduli {tried}; {found.seconds:.2f} s")
+    return lines
+
+
+def evidence_text(rule: AdditiveRule) -> str:
+    """Return how often a rule holds and how often it would by chance.
+
+    Examples
+    --------
+    >>> evidence_text(AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 10, 0.5, -500.0))
+    'in 99.0 % of rows (50.0 % by chance), 10 rows break it, p = 7e-218'
+    """
+    broken = "no row breaks it" if rule.n_broken == 0 else f"{counted(rule.n_broken, 'row')} break it"
+    broken = broken.replace("1 row break it", "1 row breaks it") if rule.n_broken == 1 else broken
+    share = 100 * rule.holds
+    holds = f"{share:.{1 if rule.n_broken == 0 else min(6, max(1, int(-log10(1 - rule.holds)) - 0))}f}"
+    chance = f"{100 * rule.by_chance:.1f} % by chance"
+    return f"in {holds} % of rows ({chance}), {broken}, p = {p_value_text(rule.log_p_value)}"
+
+
+def statement(found: FoundRules, rule: AdditiveRule) -> str:
+    """Return what a rule says, as a formula or a sentence."""
+    names = [shown(name) for name in found.names(rule)]
+    levels = [found.levels[v] for v in rule.variables]
+    if rule.name in ("function", "same"):
+        return _function_text(rule, names)
+    if rule.name == "exactly one":
+        return f"exactly one of these holds in each row: {_marked(rule, names, levels)}"
+    if rule.name == "parity":
+        return _parity_text(rule, names, levels)
+    if (plain := _signs_text(rule, names, levels)) is not None:
+        return plain
+    terms, constant = [], rule.constant
+    for name, of, values in zip(names, levels, rule.functions, strict=True):
+        weight = _weight(of, values, rule.modulus)
+        if weight is not None:
+            terms.append(_term(weight, name))
+        elif len(values) == 2 and None not in values:
+            step = int(values[1] or 0) - int(values[0] or 0)
+            constant += int(values[0] or 0)
+            terms.append(_term(step % rule.modulus if rule.modulus else step, f"[{name} = {shown(of[1])}]"))
+        else:
+            terms.append(f"+ f({name})")
+    text = " ".join(terms).removeprefix("+ ")
+    if rule.modulus:
+        return f"{text} ≡ {-constant % rule.modulus} (mod {rule.modulus})"
+    return f"{text} = {-constant}"
+
+
+def _signs_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str | None:
+    """Return a sum modulo a number in which all weights are 1 or -1, the first of them 1; None for others."""
+    weights = [_weight(of, values, rule.modulus) for of, values in zip(levels, rule.functions, strict=True)]
+    if rule.modulus < 3 or any(weight not in (1, rule.modulus - 1) for weight in weights):
+        return None
+    sign = 1 if weights[0] == 1 else -1
+    terms = " ".join(_term(sign if w == 1 else -sign, name) for w, name in zip(weights, names, strict=True))
+    return f"{terms.removeprefix('+ ')} ≡ {-sign * rule.constant % rule.modulus} (mod {rule.modulus})"
+
+
+def _weight(levels: Sequence[Hashable], values: Sequence[int | None], modulus: int) -> int | None:
+    return weight_of(levels, _array(values), modulus)
+
+
+def _array(values: Sequence[int | None]) -> Any:
+    return np.array([UNKNOWN if value is None else value for value in values], dtype=np.int64)
+
+
+def _term(weight: int, name: str) -> str:
+    size = "" if abs(weight) == 1 else f"{abs(weight)}·"
+    return f"{'-' if weight < 0 else '+'} {size}{name}"
+
+
+def _function_text(rule: AdditiveRule, names: Sequence[str]) -> str:
+    rising = [all(value == k for k, value in enumerate(f)) for f in rule.functions]
+    target = 0 if rising[0] and not rising[1] else 1
+    if rule.name == "same":
+        return f"{names[target]} and {names[1 - target]} are the same column under other names of levels"
+    return f"{names[target]} is a function of {names[1 - target]}"
+
+
+def _marked(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:
+    """Return the level of each column whose value differs from that of the others."""
+    told = []
+    for name, of, values in zip(names, levels, rule.functions, strict=True):
+        known = [(value, level) for value, level in zip(values, of, strict=True) if value is not None]
+        odd = next(level for value, level in known if [v for v, _ in known].count(value) == 1)
+        if len(known) == 2:
+            odd = known[1][1]
+        told.append(f"{name} = {shown(odd)}")
+    return ", ".join(told)
+
+
+def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:
+    start = rule.constant + sum(int(values[0] or 0) for values in rule.functions)
+    parity = "an odd" if start % 2 else "an even"
+    marks = [shown(of[1]) for of in levels]
+    if len(set(marks)) == 1:
+        return f"{parity} number of these is {marks[0]}: {', '.join(names)}"
+    each = ", ".join(f"{name} = {mark}" for name, mark in zip(names, marks, strict=True))
+    return f"{parity} number of these holds: {each}"
+
+
+def _function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:
+    """Return a line for each column that enters by a function, with the levels of each value."""
+    if rule.name in ("function", "same", "exactly one", "parity"):
+        return []
+    lines = []
+    for v, values in zip(rule.variables, rule.functions, strict=True):
+        of = found.levels[v]
+        if len(values) == 2 or _weight(of, values, rule.modulus) is not None:
+            extra = [k for k, level in enumerate(of) if not _is_number(level)] if len(values) > 2 else []
+            if not extra or all(values[k] is None for k in extra):
+                continue
+            told = ", ".join(f"{shown(of[k])} counts as {values[k]}" for k in extra if values[k] is not None)
+            lines.append(f"in {shown(found.variables[v])}, {told} after its weight")
+            continue
+        groups: dict[int | None, list[str]] = {}
+        for level, value in zip(of, values, strict=True):
+            groups.setdefault(value, []).append(shown(level))
+        ordered = sorted(groups, key=lambda value: (value is None, value or 0))
+        told = "; ".join(f"{'?' if g is None else g}: {' '.join(groups[g])}" for g in ordered)
+        lines.append(f"f({shown(found.variables[v])}) is {told}")
+    return lines[:_MOST_TERMS] + ([f"and {len(lines) - _MOST_TERMS} more"] if len(lines) > _MOST_TERMS else [])
+
+
+def _is_number(level: Hashable) -> bool:
+    from xordal.rules.coding import numbers_of
+
+    return numbers_of([level])[0] is not None

@@ -1,0 +1,167 @@
+"""A solution as functions of levels: what it says of each row, and the values of levels that had no unknown.
+
+Solutions come from a sample of rows that leaves rare levels out, and some of its rows may break the rule. So
+the values are put to a vote of all rows: given the values of the other columns, each row asks for one value of
+its level. A level takes the value that most of its rows ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.rules.coding import Coding, numbers_of
+
+UNKNOWN = np.iinfo(np.int64).min
+"""The value of a level that too few rows have to tell."""
+_MOST_SWEEPS = 8
+_FEWEST_VOTES = 3  # rows a level needs for its value to be told from them
+
+Values = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A sum of functions of columns that may be a rule; modulus 0 for whole numbers.
+
+    ``functions[k]`` holds the value of each level of ``variables[k]``, or ``UNKNOWN``.
+    """
+
+    modulus: int
+    variables: tuple[int, ...]
+    functions: tuple[Values, ...]
+    constant: int
+
+    def terms(self, codes: NDArray[np.int32]) -> tuple[Values, NDArray[np.bool_]]:
+        """Return the value of each column in each row, shape (columns, rows), and which rows are known."""
+        terms = np.stack([f[codes[v]] for v, f in zip(self.variables, self.functions, strict=True)])
+        known: NDArray[np.bool_] = (terms != UNKNOWN).all(axis=0)
+        return np.where(terms == UNKNOWN, 0, terms), known
+
+    def is_obeyed(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return in which rows the sum is zero."""
+        terms, known = self.terms(codes)
+        return np.asarray((residues(terms.sum(axis=0) + self.constant, self.modulus) == 0) & known)
+
+
+def residues(sums: Values, modulus: int) -> Values:
+    """Return sums modulo a number; as they are for modulus 0."""
+    return sums % modulus if modulus else sums
+
+
+def from_solution(coding: Coding, solution: Values, modulus: int) -> Candidate:
+    """Return a solution as a candidate: of the columns that it needs, their first known level at 0."""
+    functions = coding.functions(solution)
+    kept: list[tuple[int, Values]] = []
+    constant = int(solution[0])
+    for variable, (values, coded) in enumerate(zip(functions, coding.is_coded, strict=True)):
+        if coding.values[variable].shape[1] == 0:
+            continue
+        zero = values[np.argmax(coded)]
+        shifted = residues(values - zero, modulus)
+        constant += int(zero)
+        if shifted[coded].any():
+            kept.append((variable, np.where(coded, shifted, UNKNOWN)))
+    constant = constant % modulus if modulus else constant
+    return Candidate(modulus, tuple(v for v, _ in kept), tuple(f for _, f in kept), constant)
+
+
+def voted(
+    candidate: Candidate,
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64] | None,
+    *,
+    only_unknown: bool,
+) -> Candidate:
+    """Return the candidate with the values that most rows ask for; it holds in as many rows or more.
+
+    ``only_unknown`` leaves values that are known as they are: of a column that enters by a weight.
+    """
+    if not candidate.modulus or len(candidate.variables) < 2:
+        return candidate
+    for _ in range(_MOST_SWEEPS):
+        before = candidate
+        for place in range(len(candidate.variables)):
+            candidate = _vote(candidate, place, codes, weights, only_unknown)
+        if all(np.array_equal(a, b) for a, b in zip(before.functions, candidate.functions, strict=True)):
+            break
+    return _needed(candidate)
+
+
+def _vote(
+    candidate: Candidate,
+    place: int,
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64] | None,
+    only_unknown: bool,
+) -> Candidate:
+    p, own = candidate.modulus, candidate.functions[place]
+    if only_unknown and not (own == UNKNOWN).any():
+        return candidate
+    others = replace(
+        candidate,
+        variables=candidate.variables[:place] + candidate.variables[place + 1 :],
+        functions=candidate.functions[:place] + candidate.functions[place + 1 :],
+    )
+    terms, known = others.terms(codes)
+    asked = -(terms.sum(axis=0) + candidate.constant) % p
+    keys = (codes[candidate.variables[place]] * p + asked)[known]
+    votes = np.bincount(keys, weights=None if weights is None else weights[known], minlength=len(own) * p)
+    votes = votes.reshape(len(own), p)
+    winner, most, cast = votes.argmax(axis=1), votes.max(axis=1), votes.sum(axis=1)
+    is_told = (most >= _FEWEST_VOTES) & (2 * most > cast)
+    present = own != UNKNOWN
+    current = np.where(present, votes[np.arange(len(own)), np.where(present, own, 0)], -1)
+    changes = np.where(present, (most > current) & (not only_unknown), is_told)
+    return replace(
+        candidate,
+        functions=(
+            *candidate.functions[:place], np.where(changes, winner, own), *candidate.functions[place + 1 :]
+        ),
+    )  # fmt: skip
+
+
+def _needed(candidate: Candidate) -> Candidate:
+    """Return the candidate without columns whose values have become the same, each first known level at 0."""
+    kept, constant = [], candidate.constant
+    for variable, values in zip(candidate.variables, candidate.functions, strict=True):
+        known = values != UNKNOWN
+        zero = values[np.argmax(known)]
+        constant += int(zero)
+        shifted = np.where(known, residues(values - zero, candidate.modulus), UNKNOWN)
+        if (shifted[known] != 0).any():
+            kept.append((variable, shifted))
+    constant = int(residues(np.array(constant), candidate.modulus))
+    return Candidate(candidate.modulus, tuple(v for v, _ in kept), tuple(f for _, f in kept), constant)
+
+
+def weight_of(levels: Sequence[Hashable], values: Values, modulus: int) -> int | None:
+    """Return the weight of a column whose values are a multiple of its numbers plus a constant, or None.
+
+    Of two multiples that fit, the smaller is taken. At least three numbers are needed to tell; levels that are
+    no numbers are left out.
+
+    Examples
+    --------
+    >>> weight_of(("0", "1", "2"), np.array([0, 3, 6]), 10), weight_of(("0", "1", "2"), np.array([0, 3, 1]), 10)
+    (3, None)
+    """
+    pairs = [
+        (number, int(value))
+        for number, value in zip(numbers_of(levels), values.tolist(), strict=True)
+        if number is not None and value != UNKNOWN
+    ]
+    if len(pairs) < 3:
+        return None
+    numbers, wanted = np.array(pairs).T
+    numbers, wanted = numbers - numbers[0], wanted - wanted[0]
+    if modulus:
+        weights = np.arange(modulus)
+        fits = ((weights[:, None] * (numbers % modulus) - wanted) % modulus == 0).all(axis=1)
+        return int(np.argmax(fits)) if fits.any() else None
+    at = int(np.argmax(numbers != 0))
+    weight, rest = divmod(int(wanted[at]), int(numbers[at]))
+    return weight if rest == 0 and np.array_equal(weight * numbers, wanted) else None

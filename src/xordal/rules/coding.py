@@ -1,0 +1,197 @@
+"""Columns as unknowns of a linear system.
+
+A column enters a rule in one of two ways. *By numbers*: its levels are whole numbers and the unknown is one
+weight, so that f(x) = w x. *By levels*: every level but the commonest has an unknown value of its own, and any
+function can be found. Few unknowns survive much noise, since a solution is found from about as many rows as
+there are unknowns and those rows must be clean; many unknowns find more. Both are tried, numbers first.
+
+The first unknown is the constant f0. A level that few rows have is no unknown: it would be one more number to
+find that hardly any row speaks of. Rows with such levels are not used for solving, and the level's value is
+read off afterwards (candidate.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.levels import as_numbers
+from xordal.data.table import CategoricalTable
+
+MOST_LEVELS = 64
+"""Levels of a column that can have a value each; the primes by default end at 97, and rows are finite."""
+_MOST_RARE = 0.2  # share of the rows that may be left out of solving because of rare levels
+_FEWEST_ROWS = 8  # rows that a level needs to be an unknown
+_MOST_EXTRAS = 3  # levels that are no numbers in a column of numbers, such as the X of ISBN-10
+_LARGEST = 10**9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coding:
+    """How the columns of a table enter a linear system.
+
+    Attributes
+    ----------
+    values
+        For each column an integer array (levels, unknowns of the column): what each level multiplies the
+        unknowns by. A column that is left out has no unknowns.
+    is_coded
+        For each column which levels have a value; rows with others are not used for solving.
+    variable
+        The column of each unknown; -1 for the first, the constant.
+    by_numbers
+        Whether any column enters by a weight.
+    """
+
+    values: tuple[NDArray[np.int64], ...]
+    is_coded: tuple[NDArray[np.bool_], ...]
+    variable: NDArray[np.int64]
+    by_numbers: bool
+
+    @property
+    def n_unknowns(self) -> int:
+        """Number of unknowns, the constant included."""
+        return len(self.variable)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of columns that take part."""
+        return len(np.unique(self.variable)) - 1
+
+    def usable(self, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the rows in which every column that takes part has a coded level."""
+        fits = np.ones(codes.shape[1], dtype=bool)
+        for coded, column in zip(self.is_coded, codes, strict=True):
+            if not coded.all():
+                fits &= coded[column]
+        return np.flatnonzero(fits)
+
+    def matrix(self, codes: NDArray[np.int32], rows: NDArray[np.int64], p: int) -> NDArray[np.float32]:
+        """Return the equations of some rows modulo p, shape (unknowns, rows)."""
+        found = np.empty((self.n_unknowns, len(rows)), dtype=np.float32)
+        found[0] = 1
+        at = 1
+        for values, column in zip(self.values, codes, strict=True):
+            if width := values.shape[1]:
+                found[at : at + width] = (values % p).astype(np.float32)[column[rows]].T
+                at += width
+        return found
+
+    def functions(self, solution: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the values that a solution gives to the levels of each column."""
+        found, at = [], 1
+        for values in self.values:
+            width = values.shape[1]
+            found.append(values @ solution[at : at + width])
+            at += width
+        return found
+
+
+def numbers_of(levels: Sequence[Hashable]) -> list[int | None]:
+    """Return levels as whole numbers, None for those that are none.
+
+    Where more than a few are none, single letters are the digits above 9, as in base 36.
+
+    Examples
+    --------
+    >>> numbers_of(("0", "9", "X")), numbers_of(("7", "A", "E", "I", "O")), numbers_of((True, False))
+    ([0, 9, None], [7, 10, 14, 18, 24], [None, None])
+    """
+    found = [_whole_number(level) for level in levels]
+    if found.count(None) <= _MOST_EXTRAS:
+        return found
+    return [_letter(level) if number is None else number for level, number in zip(levels, found, strict=True)]
+
+
+def _whole_number(level: Hashable) -> int | None:
+    number = None if isinstance(level, bool) else as_numbers([level])
+    if number is None or not number[0].is_integer() or abs(number[0]) > _LARGEST:
+        return None
+    return int(number[0])
+
+
+def _letter(level: Hashable) -> int | None:
+    is_letter = isinstance(level, str) and len(level) == 1 and level.isascii() and level.isalpha()
+    return int(str(level), 36) if is_letter else None
+
+
+def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Coding | None:
+    """Return the coding with one weight for each column of numbers; None where no column has any.
+
+    A column of two levels needs no numbers: one weight is any function of it. Other columns that are no numbers
+    enter by levels; letters too, unless they are asked for as numbers.
+    """
+    values, coded, is_weighted = [], [], False
+    for levels, column in zip(table.levels, table.codes, strict=True):
+        counts = _counts(column, table, len(levels))
+        numbers = numbers_of(levels) if letters else [_whole_number(level) for level in levels]
+        extras = [place for place, number in enumerate(numbers) if number is None]
+        if len(levels) > 2 and len(levels) - len(extras) > 2 and len(extras) <= _MOST_EXTRAS:
+            known = [place for place in extras if counts[place] >= _FEWEST_ROWS]
+            array = np.zeros((len(levels), 1 + len(known)), dtype=np.int64)
+            array[:, 0] = [number or 0 for number in numbers]
+            array[known, 1 + np.arange(len(known))] = 1
+            of_levels = np.ones(len(levels), dtype=bool)
+            of_levels[[place for place in extras if place not in known]] = False
+            is_weighted = True
+        else:
+            array, of_levels = _indicators(counts, _FEWEST_ROWS)
+        values.append(array)
+        coded.append(of_levels)
+    return _coding(values, coded, by_numbers=True) if is_weighted else None
+
+
+def coded_by_levels(table: CategoricalTable) -> Coding | None:
+    """Return the coding with a value for each level that is not rare; None where no column has two of those."""
+    counts = [
+        _counts(column, table, len(levels)) for levels, column in zip(table.levels, table.codes, strict=True)
+    ]
+    fewest = _fewest_rows(counts, table.n_rows)
+    arrays = [_indicators(count, fewest) for count in counts]
+    if not any(array.shape[1] for array, _ in arrays):
+        return None
+    return _coding([array for array, _ in arrays], [of_levels for _, of_levels in arrays], by_numbers=False)
+
+
+def _counts(column: NDArray[np.int32], table: CategoricalTable, n_levels: int) -> NDArray[np.float64]:
+    """Return how many rows each level has."""
+    return np.bincount(column, weights=table.weights, minlength=n_levels).astype(np.float64)
+
+
+def _fewest_rows(counts: Sequence[NDArray[np.float64]], n_rows: int) -> float:
+    """Return how many rows a level needs, so that the rows with rarer levels are few.
+
+    A level is worth an unknown when a random sample of about as many rows as there are unknowns shows it.
+    """
+    every = np.sort(np.concatenate([c for c in counts if len(c) <= MOST_LEVELS] or [np.zeros(1)]))
+    wanted = max(_FEWEST_ROWS, n_rows / (4 * max(len(every), 1)))
+    rarer = every[every < wanted]
+    allowed = np.searchsorted(np.cumsum(rarer), _MOST_RARE * n_rows)
+    return max(_FEWEST_ROWS, float(wanted if allowed == len(rarer) else rarer[allowed]))
+
+
+def _indicators(counts: NDArray[np.float64], fewest: float) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the indicators of all common levels but the commonest, and which levels are common.
+
+    A column whose rows mostly have rare levels takes no part, and its levels keep no row from being used.
+    """
+    nothing = np.zeros((len(counts), 0), dtype=np.int64), np.ones(len(counts), dtype=bool)
+    common = counts >= fewest
+    if len(counts) > MOST_LEVELS or common.sum() < 2 or counts[common].sum() < counts.sum() / 2:
+        return nothing
+    unknown = common.copy()
+    unknown[int(np.argmax(counts))] = False
+    places = np.flatnonzero(unknown)
+    array = np.zeros((len(counts), len(places)), dtype=np.int64)
+    array[places, np.arange(len(places))] = 1
+    return array, common
+
+
+def _coding(
+    values: Sequence[NDArray[np.int64]], is_coded: Sequence[NDArray[np.bool_]], *, by_numbers: bool
+) -> Coding:
+    variable = np.repeat(np.arange(len(values)), [array.shape[1] for array in values])
+    return Coding(tuple(values), tuple(is_coded), np.concatenate([[-1], variable]), by_numbers)

@@ -1,0 +1,224 @@
+"""What solves all rows, and what solves almost all of them.
+
+One system serves both. Brought into systematic form (plain.py says what that is), combinations that are zero in
+all rows are the rules without exception. For the others the chosen rows are changed again and again, and
+combinations that are zero in most of the other rows are collected. A rule that a share e of the rows breaks is
+met when at most two of the chosen rows break it; with D unknowns these are about D e rows, so that the chance
+of one choice is that of a Poisson number of mean D e to be 2 or less: .68 at D e = 2, .12 at 5, .01 at 8.
+
+The number of choices is fixed by the number of unknowns, never by a clock: the same table gives the same rules
+on every machine.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.rules import plain
+from xordal.rules.coding import Coding
+
+Solutions = NDArray[np.int64]
+"""Solutions modulo p, one in each row, shape (solutions, unknowns)."""
+
+SLACK = 64
+"""Rows beyond the unknowns: a false solution would have to solve all of them, at most one chance in 2^64."""
+MOST_MODULUS = 1021
+"""The largest prime: products stay below 2^20, where float32 arithmetic divides without error."""
+_ROWS_PER_UNKNOWN = 3  # rows to choose from, so that choices differ
+_MOST_PAIRED = 97  # primes up to which pairs are looked at: their table of ratios stays small
+_WORK = 1e7  # numbers written for one prime: about 5 ms compiled
+_EXCHANGED = 5  # of so many chosen rows one is exchanged before the next look
+_PACKED_WORK = 4e8  # words written modulo 2: about 0.3 s
+_PACKED_FROM = 160  # unknowns from which words of bits are quicker than numbers
+_SETTLED = 0.45  # share of what chance leaves open that a combination must settle in the rows tried
+_WORTH = 0.25  # seconds of NumPy from which compiled code is loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is done to find rules that some rows break.
+
+    ``exact`` leaves that out altogether. ``is_compiled`` chooses compiled code.
+    """
+
+    exact: bool
+    is_compiled: bool
+
+
+def solutions(
+    coding: Coding,
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    p: int,
+    effort: Effort,
+    generator: np.random.Generator,
+) -> tuple[Solutions, Solutions]:
+    """Return solutions modulo p: a basis of those of all rows taken, and some of those of most of them.
+
+    ``rows`` are the rows that may be used, in random order; the first are taken.
+    """
+    size = coding.n_unknowns
+    wanted = size + SLACK if effort.exact else _ROWS_PER_UNKNOWN * size + SLACK
+    taken = rows[:wanted]
+    if p == 2 and size >= _PACKED_FROM:
+        return _packed(coding, codes, taken, effort, generator)
+    return _dense(coding, codes, taken, p, effort, generator)
+
+
+def n_choices(size: int, p: int = 3) -> int:
+    """Return how many choices of rows are made for a number of unknowns."""
+    if p == 2 and size >= _PACKED_FROM:
+        words = (_ROWS_PER_UNKNOWN + 1) * size / 64
+        return int(np.clip(_PACKED_WORK / (size / 8 * size / 2 * words + 2 * size * size), 4, 300))
+    work = size / _EXCHANGED * size * (_ROWS_PER_UNKNOWN + 1) * size + plain.TESTED * size * size / 2
+    return int(np.clip(_WORK / work, 6, 8 + size / 2))
+
+
+def seconds_of_numpy(size: int, n_moduli: int, exact: bool) -> float:
+    """Return about how long NumPy takes for the moduli."""
+    width = (1 if exact else _ROWS_PER_UNKNOWN) + 1
+    pivots = size if exact else size + n_choices(size) * size / _EXCHANGED
+    each = 15e-6 + size * size * width * 1.2e-9
+    pairs = 0.0 if exact else n_choices(size) * size * (30e-6 + size * plain.TESTED * 8e-9)
+    return n_moduli * (pivots * each + pairs)
+
+
+def wants_compiled(size: int, n_moduli: int, exact: bool) -> bool:
+    """Whether compiled code is worth its loading, or is loaded already."""
+    return "numba" in sys.modules or size >= _PACKED_FROM or seconds_of_numpy(size, n_moduli, exact) > _WORTH
+
+
+def _dense(
+    coding: Coding,
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    p: int,
+    effort: Effort,
+    generator: np.random.Generator,
+) -> tuple[Solutions, Solutions]:
+    size, n_rows = coding.n_unknowns, len(rows)
+    system = np.concatenate([coding.matrix(codes, rows, p), np.eye(size, dtype=np.float32)], axis=1)
+    steps = _Compiled(p) if effort.is_compiled else _InNumPy(p)
+    own = steps.reduce(system, n_rows, np.arange(n_rows))
+    has_row = own != plain.NO_ROW
+    of_all, found = system[~has_row, n_rows:], [system[:0, n_rows:]]
+    system, own = np.ascontiguousarray(system[has_row]), own[has_row]
+    if not effort.exact and len(own) < n_rows:
+        least = 1 / p + _SETTLED * (1 - 1 / p)
+        for _ in range(n_choices(size)):
+            found.append(steps.nearly_solving(system, own, n_rows, least))
+            leaving = generator.integers(len(own), size=-(-size // _EXCHANGED))
+            steps.exchange(system, own, n_rows, leaving, generator.integers(n_rows, size=len(leaving)))
+    return of_all.astype(np.int64), _distinct(np.concatenate(found).astype(np.int64), p)
+
+
+class _InNumPy:
+    """The steps in NumPy."""
+
+    def __init__(self, p: int) -> None:
+        self.p = p
+
+    def reduce(self, system: plain.Array, n_rows: int, order: plain.Places) -> plain.Places:
+        return plain.reduce_system(system, n_rows, self.p, order)
+
+    def exchange(
+        self, system: plain.Array, own: plain.Places, n_rows: int, leaving: plain.Places, entering: plain.Places
+    ) -> None:
+        plain.exchanged(system, own, n_rows, self.p, leaving, entering)
+
+    def nearly_solving(self, system: plain.Array, own: plain.Places, n_rows: int, least: float) -> plain.Array:
+        return plain.nearly_solving(system, own, n_rows, self.p, least, self.p <= _MOST_PAIRED)
+
+
+class _Compiled(_InNumPy):
+    """The same steps compiled."""
+
+    def __init__(self, p: int) -> None:
+        super().__init__(p)
+        self.inverse = plain.inverses(p)
+        numbers = np.arange(p)
+        self.ratio = (-numbers[:, None] * self.inverse % p).astype(np.int16) if p <= _MOST_PAIRED else None
+
+    def reduce(self, system: plain.Array, n_rows: int, order: plain.Places) -> plain.Places:
+        from xordal.rules import _dense
+
+        own: plain.Places = _dense.reduce_system(system, self.p, order, self.inverse)
+        return own
+
+    def exchange(
+        self, system: plain.Array, own: plain.Places, n_rows: int, leaving: plain.Places, entering: plain.Places
+    ) -> None:
+        from xordal.rules import _dense
+
+        _dense.exchange(system, own, n_rows, self.p, self.inverse, leaving, entering)
+
+    def nearly_solving(self, system: plain.Array, own: plain.Places, n_rows: int, least: float) -> plain.Array:
+        found = plain.solving_alone(system, n_rows, least)
+        if self.ratio is None:
+            return found
+        from xordal.rules import _dense
+
+        free = plain.free_rows(own, n_rows)
+        values = system[:, free[: plain.TESTED]].astype(np.int16)
+        pairs = np.empty((1000, 3), dtype=np.int64)
+        n_pairs = _dense.promising(values, self.p, least, plain.FIRST, self.ratio, pairs)
+        more = plain.confirmed(system, free, n_rows, self.p, least, pairs[:n_pairs].tolist())
+        return np.concatenate([found, more])
+
+
+def _packed(
+    coding: Coding,
+    codes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    effort: Effort,
+    generator: np.random.Generator,
+) -> tuple[Solutions, Solutions]:
+    from xordal.rules import _packed as steps
+
+    size, n_rows = coding.n_unknowns, len(rows)
+    left = words_of(coding.matrix(codes, rows, 2).astype(np.uint8))
+    n_words = left.shape[1]
+    system = np.concatenate([left, words_of(np.eye(size, dtype=np.uint8))], axis=1)
+    own = steps.reduce_system(system, np.arange(n_rows))
+    has_row = own >= 0
+    of_all, found = system[~has_row, n_words:], [system[:0, n_words:]]
+    system, own = np.ascontiguousarray(system[has_row]), own[has_row]
+    if not effort.exact and len(own) < n_rows:
+        most = int((1 - _SETTLED) / 2 * (n_rows - len(own)))
+        out = np.empty((1000, 2), dtype=np.int64)
+        for _ in range(n_choices(size, 2)):
+            start = int(generator.integers(n_words - 1))
+            n_found = steps.few_ones(system, n_words, most, int(128 * 0.3), start, out)
+            for one, other in out[:n_found].tolist():
+                vector = system[one, n_words:]
+                found.append((vector ^ system[other, n_words:] if other != one else vector)[None])
+            leaving = generator.integers(len(own), size=-(-size // 8))
+            steps.exchange(system, own, n_rows, leaving, generator.integers(n_rows, size=len(leaving)))
+    return _bits_of(of_all, size), _distinct(_bits_of(np.concatenate(found), size), 2)
+
+
+def _bits_of(words: NDArray[np.uint64], size: int) -> Solutions:
+    bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, bitorder="little")
+    return bits[:, :size].astype(np.int64)
+
+
+def words_of(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return rows of bits as words of 64, the last one padded with zeros."""
+    padded = np.zeros((len(bits), -(-bits.shape[1] // 64) * 64), dtype=np.uint8)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def _distinct(vectors: Solutions, p: int) -> Solutions:
+    """Return the solutions, each once and multiplied so that its last number other than 0 is 1."""
+    if not len(vectors):
+        return vectors
+    last = vectors.shape[1] - 1 - np.argmax(vectors[:, ::-1] != 0, axis=1)
+    leading = vectors[np.arange(len(vectors)), last]
+    scaled = vectors * plain.inverses(p)[leading][:, None] % p
+    _, first = np.unique(scaled, axis=0, return_index=True)
+    return np.asarray(scaled[np.sort(first)])

@@ -1,0 +1,210 @@
+"""How often a rule would hold by chance, and whether it holds more often than that.
+
+*By chance.* Were the columns independent, the sum of their values would follow from their own distributions
+by convolution. Columns that depend on each other pair by pair can make a sum constant too, and no rule of
+all of them is needed for that. So a rule must beat more: it is cut into two parts in many ways, each part
+keeps its own distribution of sums as the data have it, and the two are taken as independent. The largest
+share over all cuts counts. So does a column that is independent of the rest given the level of one other
+column: a chain of dependent pairs is no rule either. A level that most rows have, or a rule of fewer
+columns plus a column that hardly matters, holds as often by one of those cuts, and so is no rule.
+
+A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number,
+is the same in most rows. So of two rules of the same columns the one that more rows break must hold more often
+than the better one makes it: a column is then taken as independent of the rest only within the levels that the
+better rule does not tell apart.
+
+*How sure.* With that share q, the number of rows in which one given rule holds is at most binomial. There are
+many rules: C(N, m) sets of m columns, and p values for each unknown of the set. The tail of the binomial is
+multiplied by all of them, by the number of moduli tried, by two for the two ways in which columns enter, and by
+m (m + 1), which adds up to one over all m: a union bound, whatever was looked at on the way.
+
+*How much.* A rule must also settle at least half of what chance leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from math import comb, inf, lgamma, log, log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.rules.candidate import UNKNOWN, Candidate, Values, residues, weight_of
+
+_MOST_ROWS = 20_000  # rows from which distributions of sums are taken
+_ALL_CUTS = 8  # columns up to which every cut into two parts is tried
+_PAIR_CUTS = 24  # columns up to which parts of one and two columns are tried
+_MOST_TERMS = 200_000  # of the binomial tail; they fall off geometrically
+_VALUES_OF_WHOLE_NUMBERS = 45  # whole numbers from -22 to 22 are told apart (relations.py)
+SETTLED = 0.5
+"""Share of what chance leaves open that a rule must settle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How often a rule is broken, how often it would hold by chance, and how sure it is."""
+
+    n_broken: int
+    by_chance: float
+    log_p_value: float
+
+    def is_rule(self, n_rows: int, alpha: float) -> bool:
+        """Whether it is significant, and settles enough of what chance leaves open."""
+        holds = 1 - self.n_broken / n_rows
+        return self.log_p_value <= log(alpha) and holds - self.by_chance > SETTLED * (1 - self.by_chance)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """What evidence is measured against: the table and the rules that are in question.
+
+    ``n_moduli`` is how many moduli are tried.
+    """
+
+    codes: NDArray[np.int32]
+    levels: Sequence[Sequence[Hashable]]
+    weights: NDArray[np.int64] | None
+    n_moduli: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, repeated ones included."""
+        return int(self.codes.shape[1] if self.weights is None else self.weights.sum())
+
+    def n_broken(self, candidate: Candidate) -> int:
+        """Return how many rows break a rule."""
+        broken = ~candidate.is_obeyed(self.codes)
+        return int(broken.sum() if self.weights is None else self.weights[broken].sum())
+
+    def evidence(self, candidate: Candidate, given: Sequence[Candidate] = ()) -> Evidence:
+        """Return what the rows say of a candidate, beyond what better rules of the same columns explain."""
+        n_broken = self.n_broken(candidate)
+        n_obeyed = self.n_rows - n_broken
+        by_chance = self._by_chance(
+            candidate, [rule for rule in given if rule.variables == candidate.variables]
+        )
+        log_p = log_tail(n_obeyed, self.n_rows, by_chance) + self.log_rules(candidate)
+        return Evidence(n_broken, by_chance, min(log_p, 0.0))
+
+    def settles(self, candidate: Candidate) -> bool:
+        """Whether a candidate settles enough of what the quickest cuts leave open."""
+        terms, known = candidate.terms(self.codes)
+        total = terms.sum(axis=0) + candidate.constant
+        holds = float(((residues(total, candidate.modulus) == 0) & known).mean())
+        for term in terms:
+            by_chance = _agreement(term, total - term, candidate.modulus, None)
+            if holds - by_chance <= SETTLED * (1 - by_chance):
+                return False
+        return True
+
+    def log_rules(self, candidate: Candidate) -> float:
+        """Return the logarithm of the number of rules that a candidate is one of, weighted by their order."""
+        m, n = len(candidate.variables), len(self.levels)
+        p = candidate.modulus or _VALUES_OF_WHOLE_NUMBERS
+        unknowns = 1
+        for variable, values in zip(candidate.variables, candidate.functions, strict=True):
+            known = int((values != UNKNOWN).sum())
+            weight = weight_of(self.levels[variable], values, candidate.modulus)
+            unknowns += known - 1 if weight is None else 1
+        return log(comb(n, m)) + unknowns * log(p) - log(p - 1) + log(2 * m * (m + 1) * self.n_moduli)
+
+    def _by_chance(self, candidate: Candidate, given: Sequence[Candidate]) -> float:
+        step = -(-self.codes.shape[1] // _MOST_ROWS)
+        codes = self.codes[:, ::step]
+        weights = None if self.weights is None else self.weights[::step].astype(np.float64)
+        terms, known = candidate.terms(codes)
+        terms = terms[:, known]
+        weights = weights if weights is None else weights[known]
+        total = terms.sum(axis=0) + candidate.constant
+        best = _independent(terms, candidate.constant, candidate.modulus, weights)
+        for part in _cuts(len(terms)):
+            sums = terms[list(part)].sum(axis=0)
+            best = max(best, _agreement(sums, total - sums, candidate.modulus, weights))
+        if 3 <= len(terms) <= _PAIR_CUTS:
+            for one, two in permutations(range(len(terms)), 2):
+                group = codes[candidate.variables[two], known].astype(np.int64)
+                rest = total - terms[one]
+                best = max(best, _agreement_within(group, terms[one], rest, candidate.modulus, weights))
+        for place, variable in enumerate(candidate.variables if given else ()):
+            classes = np.stack([rule.functions[place] for rule in given], axis=1)
+            group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)[codes[variable, known]]
+            best = max(
+                best, _agreement_within(group, terms[place], total - terms[place], candidate.modulus, weights)
+            )
+        return min(best, 1.0)
+
+
+def _cuts(m: int) -> Iterator[tuple[int, ...]]:
+    """Yield one part of each cut of m columns that is tried."""
+    largest = m // 2 if m <= _ALL_CUTS else 2 if m <= _PAIR_CUTS else 1
+    for size in range(1, largest + 1):
+        for part in combinations(range(m), size):
+            if 2 * size < m or 0 in part:
+                yield part
+
+
+def _independent(terms: Values, constant: int, modulus: int, weights: NDArray[np.float64] | None) -> float:
+    """Return how often the sum would be zero, were all columns independent: a convolution."""
+    if not modulus:
+        return 0.0  # the cuts say more, and whole numbers have no small table of sums
+    share = np.zeros(modulus)
+    share[constant % modulus] = 1.0
+    shifts = (np.arange(modulus)[:, None] - np.arange(modulus)) % modulus
+    for term in terms:
+        share = _shares(term % modulus, modulus, weights)[shifts] @ share
+    return float(share[0])
+
+
+def _agreement(one: Values, other: Values, modulus: int, weights: NDArray[np.float64] | None) -> float:
+    """Return how often two sums would add up to zero, were they independent."""
+    one, other = residues(one, modulus), residues(-other, modulus)
+    if not modulus:
+        least, most = min(one.min(), other.min()), max(one.max(), other.max())
+        if most - least > 10**6:
+            _, both = np.unique(np.concatenate([one, other]), return_inverse=True)
+            one, other, least, most = both[: len(one)], both[len(one) :], 0, both.max()
+        one, other, modulus = one - least, other - least, int(most - least) + 1
+    return float(_shares(one, modulus, weights) @ _shares(other, modulus, weights))
+
+
+def _agreement_within(
+    group: Values, one: Values, other: Values, modulus: int, weights: NDArray[np.float64] | None
+) -> float:
+    """Return how often two sums would add up to zero, were they independent within each group of rows."""
+    one, other = residues(one, modulus), residues(-other, modulus)
+    if not modulus:
+        _, both = np.unique(np.concatenate([one, other]), return_inverse=True)
+        one, other, modulus = both[: len(one)], both[len(one) :], int(both.max(initial=0)) + 1
+    size = int(group.max(initial=0)) + 1
+    first = np.bincount(group * modulus + one, weights=weights, minlength=size * modulus).reshape(size, -1)
+    second = np.bincount(group * modulus + other, weights=weights, minlength=size * modulus).reshape(size, -1)
+    in_group = first.sum(axis=1)
+    return float(((first * second).sum(axis=1) / np.maximum(in_group, 1)).sum() / max(in_group.sum(), 1))
+
+
+def _shares(values: Values, size: int, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    counts = np.bincount(values, weights=weights, minlength=size)
+    return np.asarray(counts / max(counts.sum(), 1))
+
+
+def log_tail(n_obeyed: int, n_rows: int, chance: float) -> float:
+    """Return the logarithm of the chance that a binomial number reaches a value.
+
+    Examples
+    --------
+    >>> round(log_tail(10, 10, 0.5) / log(0.5), 6), log_tail(0, 10, 0.5)
+    (10.0, 0.0)
+    """
+    if n_obeyed <= n_rows * chance or chance >= 1:
+        return 0.0
+    if chance <= 0:
+        return -inf
+    first = (
+        lgamma(n_rows + 1) - lgamma(n_obeyed + 1) - lgamma(n_rows - n_obeyed + 1)
+        + n_obeyed * log(chance) + (n_rows - n_obeyed) * log1p(-chance)
+    )  # fmt: skip
+    later = np.arange(n_obeyed, min(n_rows, n_obeyed + _MOST_TERMS), dtype=np.float64)
+    steps = np.log((n_rows - later) / (later + 1)) + log(chance) - log1p(-chance)
+    return min(first + float(np.log1p(np.exp(np.cumsum(steps)).sum())), 0.0)

@@ -1,0 +1,138 @@
+"""Relations of whole numbers, told as what they are.
+
+A total, "exactly one of these", a column that is a function of another: each is a sum that is zero without any
+modulus, and therefore zero modulo every prime. They are sought first, modulo a prime so large that solutions in
+small whole numbers can be read off it, and what follows from them modulo other primes is not told again.
+
+A relation of two columns is never a rule modulo something. Two columns that agree modulo p agree in which class
+each is, and that is a plain dependence of a pair; it is told as a function where it is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd, lcm, log
+
+import numpy as np
+
+from xordal.data.table import CategoricalTable
+from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
+from xordal.rules.evidence import Evidence, log_tail
+
+LARGE_PRIME = 1021
+"""Modulo this prime, fractions of whole numbers up to 22 are told apart: 2 x 22 x 22 is less than it."""
+_LARGEST = 22
+_SETTLED_PAIR = 0.8  # below it two columns merely depend on each other, which is for `learn` to tell
+
+
+def in_whole_numbers(solution: Values) -> Values | None:
+    """Return a solution modulo the large prime as small whole numbers without common divisor, or None.
+
+    Examples
+    --------
+    >>> in_whole_numbers(np.array([0, 1, 1020, 511])).tolist()  # 511 is 1/2
+    [0, 2, -2, 1]
+    """
+    tops, bottoms = [], []
+    last = solution[np.flatnonzero(solution)[-1]] if solution.any() else 1
+    for value in (solution * pow(int(last), -1, LARGE_PRIME) % LARGE_PRIME).tolist():
+        fraction = _fraction(value)
+        if fraction is None:
+            return None
+        tops.append(fraction[0])
+        bottoms.append(fraction[1])
+    common = lcm(*bottoms)
+    whole = [top * common // bottom for top, bottom in zip(tops, bottoms, strict=True)]
+    divisor = gcd(*whole) or 1
+    whole = [number // divisor for number in whole]
+    return np.array(whole, dtype=np.int64) if max(map(abs, whole)) <= _LARGEST else None
+
+
+def _fraction(value: int) -> tuple[int, int] | None:
+    """Return the fraction of small numbers that equals a value modulo the large prime (Wang 1981)."""
+    before, now = (LARGE_PRIME, 0), (value, 1)
+    while now[0] > _LARGEST:
+        quotient = before[0] // now[0]
+        before, now = now, (before[0] - quotient * now[0], before[1] - quotient * now[1])
+    if abs(now[1]) > _LARGEST:
+        return None
+    return (now[0], now[1]) if now[1] > 0 else (-now[0], -now[1])
+
+
+def as_whole_numbers(candidate: Candidate, table: CategoricalTable, n_broken: int) -> Candidate | None:
+    """Return a rule modulo p as an equation of whole numbers, where one holds as often.
+
+    The values are taken as they are and between -p/2 and p/2; the sum must then be one number in all rows that
+    obey the rule.
+    """
+    p = candidate.modulus
+    for lowest in (0, -((p - 1) // 2)):
+        functions = tuple(np.where(f == UNKNOWN, f, (f - lowest) % p + lowest) for f in candidate.functions)
+        whole = Candidate(0, candidate.variables, functions, 0)
+        terms, known = whole.terms(table.codes)
+        sums = terms.sum(axis=0)[known]
+        values, place = np.unique(sums, return_inverse=True)
+        counts = np.bincount(place, weights=None if table.weights is None else table.weights[known])
+        if counts.max() >= table.n_rows - n_broken - 0.2 * n_broken:
+            return Candidate(0, candidate.variables, functions, -int(values[counts.argmax()]))
+    return None
+
+
+def function_of_a_column(
+    table: CategoricalTable, one: int, other: int, n_moduli: int
+) -> tuple[Candidate, Evidence, str] | None:
+    """Return the relation of two columns as a function of one of them, where it is one.
+
+    The function's level k, in the order of the levels, is k in the column that follows and -k in the one that
+    it follows from.
+    """
+    best: tuple[float, Candidate, Evidence] | None = None
+    n_told = 0
+    for source, target in ((one, other), (other, one)):
+        candidate, evidence = _function(table, source, target, n_moduli)
+        settled = (1 - evidence.n_broken / table.n_rows - evidence.by_chance) / (1 - evidence.by_chance)
+        if evidence.log_p_value > log(0.05) or settled <= _SETTLED_PAIR:
+            continue
+        n_told += 1
+        if best is None or settled > best[0] + 1e-9:
+            best = settled, candidate, evidence
+    if best is None:
+        return None
+    same = n_told == 2 and len(table.levels[one]) == len(table.levels[other])
+    return best[1], best[2], "same" if same else "function"
+
+
+def _function(table: CategoricalTable, source: int, target: int, n_moduli: int) -> tuple[Candidate, Evidence]:
+    sizes = len(table.levels[source]), len(table.levels[target])
+    keys = table.codes[source].astype(np.int64) * sizes[1] + table.codes[target]
+    counts = np.bincount(keys, weights=table.weights, minlength=sizes[0] * sizes[1]).reshape(sizes)
+    asked, n_obeyed = counts.argmax(axis=1), int(counts.max(axis=1).sum())
+    n_rows = table.n_rows
+    by_chance = float(counts.sum(axis=0).max() / n_rows)
+    n_variables = table.n_variables
+    log_rules = log(n_variables * n_variables) + sizes[0] * log(max(sizes[1], 2)) + log(2 * n_moduli * 6)
+    evidence = Evidence(
+        n_rows - n_obeyed, by_chance, min(log_tail(n_obeyed, n_rows, by_chance) + log_rules, 0.0)
+    )
+    functions = {source: -asked.astype(np.int64), target: np.arange(sizes[1], dtype=np.int64)}
+    variables = tuple(sorted(functions))
+    return Candidate(0, variables, tuple(functions[v] for v in variables), 0), evidence
+
+
+def kind_of(candidate: Candidate, levels: Sequence[Sequence[object]]) -> str:
+    """Return what a relation of whole numbers of three or more columns is.
+
+    ``"exactly one"``: in each row exactly one of the columns has its marked level. ``"total"``: weights of
+    numbers. ``"sum"``: anything else.
+    """
+    values = [f[f != UNKNOWN] for f in candidate.functions]
+    for sign in (1, -1):
+        marks = [sign * f - min(sign * f) for f in values]
+        offset = sign * candidate.constant + sum(int(min(sign * f)) for f in values)
+        if all(sorted(mark)[-2:] == [0, 1] and mark.sum() == 1 for mark in marks) and offset == -1:
+            return "exactly one"
+    weights = [
+        1 if len(f) == 2 else weight_of(levels[v], f, 0)
+        for v, f in zip(candidate.variables, candidate.functions, strict=True)
+    ]
+    return "sum" if any(weight is None for weight in weights) else "total"

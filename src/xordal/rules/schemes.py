@@ -1,0 +1,85 @@
+"""Known schemes by their weights.
+
+A rule is the same when all of it is multiplied by a number that has an inverse, so weights are compared up to
+such a factor, in the order of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from math import gcd
+
+from xordal.rules.candidate import UNKNOWN, Candidate, weight_of
+from xordal.rules.coding import numbers_of
+
+_GTIN = {8: "EAN-8", 12: "UPC-A", 13: "EAN-13", 14: "GTIN-14", 17: "GSIN", 18: "SSCC"}
+
+
+def scheme_of(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> str:
+    """Return the name of a known scheme, or an empty text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> digits = tuple("0123456789")
+    >>> functions = tuple(np.arange(10) * w % 10 for w in (3, 7, 1, 3, 7, 1, 3, 7, 1))
+    >>> scheme_of(Candidate(10, tuple(range(9)), functions, 0), [digits] * 9)
+    'ABA routing number'
+    """
+    m, modulus = len(candidate.variables), candidate.modulus
+    of = [levels[v] for v in candidate.variables]
+    if modulus == 2 and all(len(each) == 2 for each in of):
+        return "parity"
+    if candidate.constant == 0 and modulus == 10 and _is_luhn(candidate, of):
+        return "Luhn"
+    weights = [weight_of(each, f, modulus) for each, f in zip(of, candidate.functions, strict=True)]
+    if modulus == 0 or any(weight is None for weight in weights):
+        return ""
+    known = [weight for weight in weights if weight is not None]
+    for name, wanted in _schemes(m, modulus):
+        if any(
+            all((factor * a - b) % modulus == 0 for a, b in zip(known, wanted, strict=True))
+            for factor in range(1, modulus)
+            if gcd(factor, modulus) == 1
+        ):
+            return name
+    return ""
+
+
+def _schemes(m: int, modulus: int) -> list[tuple[str, list[int]]]:
+    """Return the schemes of m columns modulo a number, with their weights."""
+    falling = list(range(m, 0, -1))
+    powers = [[pow(base, m - 1 - place, modulus) for place in range(m)] for base in (2, 10)]
+    if modulus == 10:
+        found = [("CAS registry number", [*range(m - 1, 0, -1), -1])] if 5 <= m <= 10 else []
+        if m in _GTIN:
+            found.append((_GTIN[m], [3 if (m - 1 - place) % 2 else 1 for place in range(m)]))
+        if m == 9:
+            found.append(("ABA routing number", [3, 7, 1] * 3))
+        return found
+    if modulus == 11:
+        found = {10: [("ISBN-10", falling)], 8: [("ISSN", falling)]}.get(m, [("weights falling to 1", falling)])
+        return [*found, ("ISO 7064 mod 11-2", powers[0])]
+    if modulus == 97 and m > 2:
+        return [("IBAN (mod 97)", powers[1])]
+    if modulus == 37 and m > 2:
+        return [("ISO 7064 mod 37-2", powers[0])]
+    return []
+
+
+def _is_luhn(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> bool:
+    """Whether every second digit from the right, the last but one first, is doubled, less 9 if above 9."""
+    m = len(candidate.variables)
+    if m < 3:
+        return False
+    for factor in (1, 3, 7, 9):
+        fits = True
+        for place, (each, values) in enumerate(zip(levels, candidate.functions, strict=True)):
+            for number, value in zip(numbers_of(each), values.tolist(), strict=True):
+                if number is None or not 0 <= number <= 9:
+                    return False
+                wanted = number if (m - 1 - place) % 2 == 0 else 2 * number - 9 * (number > 4)
+                fits = fits and (value == UNKNOWN or (factor * value - wanted) % 10 == 0)
+        if fits:
+            return True
+    return False

@@ -1,0 +1,199 @@
+"""The search itself, for each modulus and each way in which columns enter.
+
+Solutions are found, the sparse ones among them, and of those the ones that are rules and follow from no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.table import CategoricalTable
+from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
+from xordal.rules.coding import Coding
+from xordal.rules.elimination import Effort, Solutions, solutions
+from xordal.rules.evidence import Judge, log_tail
+from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers
+from xordal.rules.screening import promising
+from xordal.rules.span import Span
+from xordal.rules.sparse import Basis, sparse_basis
+
+_VOTING_ROWS = 20_000
+_SCREENING_ROWS = 1_000
+_PATIENCE = 30  # solutions in a row that are none after which no more are looked at
+_BEYOND_CHANCE = 1e-6  # p-value at which a rule holds where those that it follows from do not
+_MOST_WHOLE = 600  # unknowns up to which relations of whole numbers are sought by elimination
+
+
+@dataclass(slots=True)
+class Sought:
+    """What a search has found: rules of three or more columns, and pairs of columns that go together."""
+
+    rules: list[Candidate] = field(default_factory=list)
+    pairs: set[tuple[int, int]] = field(default_factory=set)
+
+
+def seek(
+    table: CategoricalTable,
+    codings: Sequence[Coding],
+    primes: Sequence[int],
+    effort: Effort,
+    judge: Judge,
+    alpha: float,
+    generator: np.random.Generator,
+) -> Sought:
+    """Return the rules of a table modulo each of the primes and of whole numbers, and the pairs."""
+    seeker = _Seeker(table, effort, judge, alpha, generator)
+    usable = [_shuffled(table, coding.usable(table.codes), generator) for coding in codings]
+    n_whole = [0] * len(codings)
+    for modulus in (0, *primes):
+        for place, coding in enumerate(codings):
+            if modulus == 0 and coding.n_unknowns > _MOST_WHOLE:
+                continue
+            n_solutions = seeker.look(coding, usable[place], modulus, n_whole[place])
+            if modulus == 0:
+                n_whole[place] = n_solutions
+    return seeker.best()
+
+
+def _shuffled(
+    table: CategoricalTable, rows: NDArray[np.int64], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return rows in random order; of those that count often the most come early."""
+    if table.weights is None:
+        return generator.permutation(rows)
+    return rows[np.argsort(generator.exponential(size=len(rows)) / table.weights[rows])]
+
+
+class _Seeker:
+    """One search: what it looks at, and what it has found."""
+
+    def __init__(
+        self,
+        table: CategoricalTable,
+        effort: Effort,
+        judge: Judge,
+        alpha: float,
+        generator: np.random.Generator,
+    ) -> None:
+        self.table, self.effort, self.judge, self.alpha = table, effort, judge, alpha
+        self.generator = generator
+        self.span = Span(table)
+        self.sought = Sought()
+
+    def look(self, coding: Coding, rows: NDArray[np.int64], modulus: int, n_whole: int) -> int:
+        """Look for rules modulo a prime, 0 for whole numbers; return how many solutions all rows have.
+
+        ``n_whole`` is how many of those come from whole numbers and hold modulo everything.
+        """
+        p = modulus or LARGE_PRIME
+        of_all, of_most = solutions(coding, self.table.codes, rows, p, self.effort, self.generator)
+        if modulus and len(of_all) <= n_whole:
+            of_all_new = of_all[:0]
+        else:
+            of_all_new = of_all
+        screened = self._screened(coding, of_most, modulus, rows)
+        vectors = np.concatenate([of_all_new, screened])
+        if len(vectors):
+            for vector in sparse_basis(vectors, coding.variable, p, self.generator):
+                self._judge(coding, vector, modulus)
+        return len(of_all)
+
+    def _screened(self, coding: Coding, vectors: Solutions, modulus: int, rows: NDArray[np.int64]) -> Solutions:
+        """Return the solutions of most rows that could be rules, their values put to a vote of some rows."""
+        p = modulus or LARGE_PRIME
+        codes = np.ascontiguousarray(self.table.codes[:, rows[:_SCREENING_ROWS]])
+        few = Judge(codes, self.judge.levels, None, 1)
+        basis, n_failed = Basis(coding.n_unknowns, p), 0
+        for vector in promising(coding, vectors, codes, p):
+            if basis.spans(vector):
+                continue
+            candidate = self._candidate(coding, vector, modulus, codes)
+            if candidate is not None and len(candidate.variables) > 1 and few.settles(candidate):
+                basis.add(_vector(coding, candidate, vector))
+                n_failed = 0
+            else:
+                n_failed += 1
+                if n_failed == _PATIENCE:
+                    break
+        return basis.vectors
+
+    def _candidate(
+        self, coding: Coding, vector: NDArray[np.int64], modulus: int, codes: NDArray[np.int32]
+    ) -> Candidate | None:
+        if not modulus:
+            whole = in_whole_numbers(vector)
+            return None if whole is None else from_solution(coding, whole, 0)
+        return voted(from_solution(coding, vector, modulus), codes, None, only_unknown=coding.by_numbers)
+
+    def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
+        """Take a solution as a rule if it is one and is new."""
+        step = -(-self.table.codes.shape[1] // _VOTING_ROWS)
+        candidate = self._candidate(coding, vector, modulus, self.table.codes[:, ::step])
+        if candidate is None or len(candidate.variables) < 2:
+            return
+        evidence = self.judge.evidence(candidate)
+        if not evidence.is_rule(self.judge.n_rows, self.alpha) or self._follows(candidate, evidence.by_chance):
+            return
+        n_broken = evidence.n_broken
+        if len(candidate.variables) == 2:
+            self.sought.pairs.add((candidate.variables[0], candidate.variables[1]))
+            self.span.add(candidate)
+            return
+        if modulus and (whole := as_whole_numbers(candidate, self.table, n_broken)) is not None:
+            candidate, n_broken = whole, self.judge.n_broken(whole)
+        if (similar := self.span.variation(candidate)) is not None:
+            if n_broken >= self.judge.n_broken(similar):
+                return
+            self.span.remove(similar)
+            self.sought.rules.remove(similar)
+        self.span.add(candidate)
+        self.sought.rules.append(candidate)
+
+    def _follows(self, candidate: Candidate, by_chance: float) -> bool:
+        """Whether a rule follows from others found, and holds no more often than chance where those are broken.
+
+        A rule modulo 7 of small numbers makes their sum itself the same in many rows. That equation is found
+        first, the rule modulo 7 follows from it, and yet holds in all the rows that break the equation.
+        """
+        reasons = self.span.reasons(candidate)
+        if not reasons:
+            return False
+        broken = ~np.all([rule.is_obeyed(self.table.codes) for rule in reasons], axis=0)
+        obeyed = candidate.is_obeyed(self.table.codes)[broken]
+        return log_tail(int(obeyed.sum()), len(obeyed), by_chance) > log(_BEYOND_CHANCE)
+
+    def best(self) -> Sought:
+        """Return what was found, without rules that better ones of the same columns explain."""
+        kept: list[Candidate] = []
+        better = Span(self.table)
+        for candidate in sorted(self.sought.rules, key=self.judge.n_broken):
+            given = better.within(candidate)
+            if self.judge.evidence(candidate, given).is_rule(self.judge.n_rows, self.alpha):
+                kept.append(candidate)
+                better.add(candidate)
+        return Sought(kept, self.sought.pairs)
+
+
+def _vector(coding: Coding, candidate: Candidate, vector: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a candidate as a solution again; its constant is left to the vote, as it needs no unknown."""
+    if coding.by_numbers or not candidate.modulus:
+        return vector
+    found = np.zeros(coding.n_unknowns, dtype=np.int64)
+    constant, at = candidate.constant, 1
+    values_of = dict(zip(candidate.variables, candidate.functions, strict=True))
+    for variable, array in enumerate(coding.values):
+        width = array.shape[1]
+        if width and variable in values_of:
+            values = np.where(values_of[variable] == UNKNOWN, 0, values_of[variable])
+            unknown = array.any(axis=1)
+            reference = int(values[np.argmax(~unknown & coding.is_coded[variable])])
+            constant += reference
+            found[at : at + width] = (values[unknown] - reference) % candidate.modulus
+        at += width
+    found[0] = constant % candidate.modulus
+    return found

@@ -1,0 +1,125 @@
+"""Of all solutions, some of few columns that make up the others.
+
+Sums of rules are rules, so elimination returns some basis of them, usually not the one a person would choose.
+Reduced to echelon form with the columns in a random order, a basis shows each rule that meets only one of the
+leading columns; over many orders the rules of few columns appear. The smallest that are independent of smaller
+ones are kept. Finding the very smallest is a hard problem in general (that of the minimum distance of a code);
+the number of orders is bounded, so some rule may be told with more columns than it needs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.rules.elimination import Solutions
+from xordal.rules.plain import inverses
+
+_WORK = 6e6  # numbers written while orders are tried
+_MOST_ORDERS = 200
+_FEWEST_ORDERS = 6
+_PATIENCE = 12  # orders without a smaller rule after which it ends
+
+
+def echelon(vectors: Solutions, p: int, order: NDArray[np.int64] | None = None) -> Solutions:
+    """Return a basis of what vectors span modulo p, reduced with the unknowns in an order.
+
+    Examples
+    --------
+    >>> echelon(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), 2).tolist()
+    [[1, 0, 1], [0, 1, 1]]
+    """
+    basis = vectors % p
+    inverse = inverses(p)
+    n_leading = 0
+    for unknown in range(basis.shape[1]) if order is None else order.tolist():
+        hits = np.flatnonzero(basis[n_leading:, unknown])
+        if not len(hits):
+            continue
+        basis[[n_leading, n_leading + hits[0]]] = basis[[n_leading + hits[0], n_leading]]
+        basis[n_leading] = basis[n_leading] * inverse[basis[n_leading, unknown]] % p
+        others = np.flatnonzero(basis[:, unknown])
+        others = others[others != n_leading]
+        basis[others] = (basis[others] - basis[others, unknown][:, None] * basis[n_leading]) % p
+        n_leading += 1
+        if n_leading == len(basis):
+            break
+    return np.asarray(basis[:n_leading])
+
+
+class Basis:
+    """Vectors modulo p, kept in reduced echelon form as they come."""
+
+    def __init__(self, n_unknowns: int, p: int) -> None:
+        self.vectors: Solutions = np.zeros((0, n_unknowns), dtype=np.int64)
+        self._p = p
+        self._leading = np.zeros(0, dtype=np.int64)
+
+    def spans(self, vector: NDArray[np.int64]) -> bool:
+        """Whether a vector is made up of those in the basis."""
+        return not self._rest(vector).any()
+
+    def add(self, vector: NDArray[np.int64]) -> None:
+        """Add a vector, unless it is made up of the others."""
+        rest = self._rest(vector)
+        if rest.any():
+            self.vectors = echelon(np.vstack([self.vectors, rest]), self._p)
+            self._leading = np.argmax(self.vectors != 0, axis=1)
+
+    def _rest(self, vector: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray((vector - vector[self._leading] @ self.vectors) % self._p)
+
+
+def sparse_basis(
+    vectors: Solutions, variable: NDArray[np.int64], p: int, generator: np.random.Generator
+) -> Solutions:
+    """Return vectors of few columns that span the same, those of fewest columns first.
+
+    ``variable`` is the column of each unknown, -1 for the constant.
+    """
+    used = np.flatnonzero((vectors != 0).any(axis=0))
+    small, of = vectors[:, used], variable[used]
+    basis = echelon(small, p)
+    if len(basis) > 1:
+        basis = _smallest(basis, of, p, generator)
+    found = np.zeros((len(basis), vectors.shape[1]), dtype=np.int64)
+    found[:, used] = basis
+    return found
+
+
+def _smallest(
+    basis: Solutions, variable: NDArray[np.int64], p: int, generator: np.random.Generator
+) -> Solutions:
+    columns = np.unique(variable[variable >= 0])
+    n_orders = int(np.clip(_WORK / (basis.size * len(basis)), _FEWEST_ORDERS, _MOST_ORDERS))
+    best, waited = _independent(basis, variable, p), 0
+    weight = _weights(best, variable).sum()
+    for _ in range(n_orders):
+        place = np.empty(columns.max() + 2, dtype=np.int64)
+        place[generator.permutation(columns)] = np.arange(len(columns))
+        place[-1] = len(columns)  # the constant leads last
+        order = np.argsort(place[variable], kind="stable")
+        best = _independent(np.concatenate([best, echelon(best, p, order)]), variable, p)
+        waited = waited + 1 if _weights(best, variable).sum() == weight else 0
+        weight = _weights(best, variable).sum()
+        if waited == _PATIENCE:
+            break
+    return best
+
+
+def _independent(vectors: Solutions, variable: NDArray[np.int64], p: int) -> Solutions:
+    """Return the vectors of fewest columns that are independent of those before them."""
+    order = np.argsort(_weights(vectors, variable), kind="stable")
+    vectors = vectors[order]
+    leading = echelon(vectors.T, p)  # its leading places are the vectors independent of earlier ones
+    chosen = [int(np.argmax(row != 0)) for row in leading]
+    return np.asarray(vectors[chosen])
+
+
+def _weights(vectors: Solutions, variable: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of columns of each vector."""
+    columns, place = np.unique(variable, return_inverse=True)
+    used = np.zeros((len(vectors), len(columns)), dtype=bool)
+    for unknown, column in enumerate(place):
+        used[:, column] |= vectors[:, unknown] != 0
+    return np.asarray(used[:, columns >= 0].sum(axis=1))

@@ -1,0 +1,221 @@
+"""Rules that are there are found, with their modulus and columns; what is none is not told."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from xordal.data.split import split_column
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError, SettingsError
+from xordal.rules.finding import FoundRules, find_rules, primes_of
+from xordal.rules.repair import broken_rows
+
+DATA = os.environ.get("XORDAL_DATA")
+
+
+def table_of(columns: NDArray[np.int64]) -> CategoricalTable:
+    return CategoricalTable.from_columns({f"c{k}": column.tolist() for k, column in enumerate(columns)})
+
+
+def told(found: FoundRules) -> set[tuple[int, tuple[int, ...]]]:
+    return {(rule.modulus, rule.variables) for rule in found}
+
+
+def isbn(n: int, seed: int) -> list[str]:
+    digits = np.random.default_rng(seed).integers(0, 10, (n, 9))
+    checks = -(digits * np.arange(10, 1, -1)).sum(axis=1) % 11
+    return ["".join(map(str, row)) + "0123456789X"[check] for row, check in zip(digits, checks, strict=True)]
+
+
+def test_isbn_is_found_named_and_its_x_counts_ten() -> None:
+    table, left_out = split_column(
+        CategoricalTable.from_columns({"isbn": isbn(600, 0), "shop": ["a", "b"] * 300}), "isbn"
+    )
+    found = find_rules(table, moduli=[2, 11])
+    assert left_out == 0 and told(found) == {(11, tuple(range(10)))}
+    rule = found.rules[0]
+    assert rule.name == "ISBN-10" and rule.n_broken == 0 and 0.08 < rule.by_chance < 0.13
+    assert dict(zip(table.levels[9], rule.functions[9], strict=True))["X"] == 10
+    assert [values[1] for values in rule.functions] == list(range(10, 0, -1))
+
+
+def test_a_typing_error_breaks_the_rule_and_can_be_repaired() -> None:
+    digits = np.random.default_rng(1).integers(0, 10, (12, 500))
+    check = -(digits * np.array([1, 3] * 6)[:, None]).sum(axis=0) % 10
+    columns = np.vstack([digits, check])
+    columns[4, 17] = (columns[4, 17] + 1) % 10
+    table = table_of(columns)
+    found = find_rules(table)
+    assert told(found) == {(10, tuple(range(13)))} and found.rules[0].name == "EAN-13"
+    (row,) = broken_rows(table, found.rules)
+    assert row.row == 17 and row.rules == (0,) and row.n_repairs == 13  # each digit has one that fits
+    assert row.column is not None
+    columns[row.column, 17] = row.repaired
+    assert (columns[:12] * np.array([1, 3] * 6)[:, None] + 0).sum(axis=0)[17] % 10 == -columns[12, 17] % 10
+
+
+def test_a_folded_remainder_is_found_as_a_rule_that_some_rows_break() -> None:
+    digits = np.random.default_rng(2).integers(0, 10, (8, 3000))
+    check = (digits * np.arange(8, 0, -1)[:, None]).sum(axis=0) % 11 % 10
+    found = find_rules(table_of(np.vstack([digits, check])))
+    assert told(found) == {(11, tuple(range(9)))}
+    assert 0.89 < found.rules[0].holds < 0.93
+
+
+def test_luhn_has_functions_that_are_no_weights() -> None:
+    digits = np.random.default_rng(3).integers(0, 10, (7, 1500))
+    doubled = np.where(digits > 4, 2 * digits - 9, 2 * digits)
+    check = -np.where(np.arange(7)[:, None] % 2 == 0, doubled, digits).sum(axis=0) % 10
+    found = find_rules(table_of(np.vstack([digits, check])), moduli=[10])
+    assert told(found) == {(10, tuple(range(8)))} and found.rules[0].name == "Luhn"
+
+
+def test_a_check_letter_gets_its_table() -> None:
+    digits = np.random.default_rng(4).integers(0, 10, (8, 2000))
+    number = (digits * 10 ** np.arange(7, -1, -1)[:, None]).sum(axis=0)
+    letters = np.array(list("TRWAGMYFPDXBNJZSQVHLCKE"))[number % 23]
+    columns = {f"c{k}": column.tolist() for k, column in enumerate(digits)} | {"letter": letters.tolist()}
+    found = find_rules(CategoricalTable.from_columns(columns), moduli=[23])
+    assert told(found) == {(23, tuple(range(9)))}
+    assert len(set(found.rules[0].functions[8])) == 23
+
+
+def test_a_sum_of_small_numbers_is_told_once() -> None:
+    """The sum itself is 7 in most rows; that and the sum modulo other primes follow from the rule modulo 7."""
+    a, b, c = np.random.default_rng(5).integers(0, 7, (3, 1500))
+    assert told(find_rules(table_of(np.vstack([a, b, c, (a + b + c) % 7])))) == {(7, (0, 1, 2, 3))}
+
+
+def test_overlapping_parities_are_told_with_few_columns() -> None:
+    bits = np.random.default_rng(6).integers(0, 2, (12, 800))
+    gates = np.stack([bits[0] ^ bits[1], bits[1] ^ bits[2] ^ bits[3], bits[3] ^ bits[0]])
+    found = told(find_rules(table_of(np.vstack([bits, gates]))))
+    assert {(2, (0, 1, 12)), (2, (0, 3, 14))} < found and len(found) == 3
+    assert found & {
+        (2, (1, 2, 3, 13)),
+        (2, (2, 12, 13, 14)),
+    }  # both have four columns; one follows from the other
+
+
+def test_totals_functions_and_one_hot_columns_are_told_as_what_they_are() -> None:
+    generator = np.random.default_rng(7)
+    a, b, city = generator.integers(0, 6, (3, 900))
+    chosen = generator.integers(0, 4, 900)
+    columns = np.vstack([a, b, a + b, city, city // 2, *(chosen == k for k in range(4))])
+    found = find_rules(table_of(columns))
+    names = {(rule.name, rule.variables) for rule in found}
+    assert names == {("total", (0, 1, 2)), ("function", (3, 4)), ("exactly one", (5, 6, 7, 8))}
+    assert all(rule.modulus == 0 and rule.n_broken == 0 for rule in found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_noise_and_chains_obey_no_rule(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    columns = list(generator.integers(0, 5, (4, 700)))
+    for _ in range(3):
+        columns.append(np.where(generator.random(700) < 0.7, columns[-1], generator.integers(0, 5, 700)))
+    assert not told(find_rules(table_of(np.stack(columns))))
+
+
+def test_row_order_and_level_names_change_nothing() -> None:
+    digits = np.random.default_rng(8).integers(0, 5, (4, 600))
+    columns = np.vstack([digits, (digits * [[1], [2], [3], [4]]).sum(axis=0) % 5])
+    before = told(find_rules(table_of(columns), moduli=[5]))
+    words = np.array(["ash", "birch", "cedar", "elm", "fir"])[columns[:, ::-1]]
+    after = told(
+        find_rules(CategoricalTable.from_columns({str(k): w.tolist() for k, w in enumerate(words)}), moduli=[5])
+    )
+    assert before == after == {(5, (0, 1, 2, 3, 4))}
+
+
+def test_weights_count_as_repeated_rows() -> None:
+    rows = [(a, b, (a + b) % 3) for a in range(3) for b in range(3)]
+    weighted = CategoricalTable.from_rows("abc", rows, weights=[20] * 9)
+    repeated = CategoricalTable.from_rows("abc", rows * 20)
+    (one,), (other,) = find_rules(repeated).rules, find_rules(repeated.distinct()).rules
+    assert weighted.n_rows == repeated.n_rows
+    assert (
+        (one.variables, one.n_rows, one.n_broken)
+        == (other.variables, other.n_rows, other.n_broken)
+        == ((0, 1, 2), 180, 0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"a": [1, 2] * 50}, "at least two columns that vary"),
+        ({"a": [1, 2] * 50, "b": [1] * 100}, "at least two columns that vary"),
+        ({"a": [1, 2, 3], "b": [1, 2, 2]}, "common enough|too short"),
+        ({"id": list(range(10_000)), "b": [f"x{k}" for k in range(10_000)]}, "common enough"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::xordal.DataWarning")
+def test_tables_in_which_no_rule_can_be_told(table: dict[str, list[int]], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        find_rules(table)
+
+
+def test_a_table_with_fewer_rows_than_unknowns_says_how_many_it_needs() -> None:
+    columns = np.random.default_rng(0).integers(0, 2, (60, 40))
+    with pytest.raises(DataError, match=r"too short.* 61 unknowns and there are 40 rows"):
+        find_rules(table_of(columns))
+
+
+@pytest.mark.parametrize(
+    ("moduli", "message"),
+    [
+        ([1], "at least 2"),
+        ([2.5], "whole number"),
+        ([], "at least one"),
+        ([1031], "the factor 1031 above 1021, the largest prime"),
+        ([9], "divisible by 9.*try 3"),
+        ([10**15 + 37], "factors above 1021"),
+    ],
+)
+def test_moduli_that_cannot_be_tried(moduli: list[int], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        primes_of(moduli)
+
+
+@pytest.mark.skipif(DATA is None, reason="XORDAL_DATA names no folder of data")
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_the_ten_gates_of_c499(noise: float) -> None:
+    from xordal.data.read import read_table
+
+    table = read_table(Path(DATA or "") / "circuits" / "c499_parity_tree_sim20k.csv")
+    codes = table.codes[:, :2000].copy()
+    generator = np.random.default_rng(0)
+    for row in np.flatnonzero(generator.random(2000) < noise):
+        codes[generator.integers(len(codes)), row] ^= 1
+    found = find_rules(CategoricalTable(table.names, table.levels, codes))
+    assert sorted(len(rule.variables) for rule in found) == [3] * 10
+    assert {rule.modulus for rule in found} == {2}
+
+
+def test_the_relations_of_a_crc_are_those_of_its_polynomial() -> None:
+    """CRC-8, polynomial x^8 + x^2 + x + 1: each of the eight check bits is a parity of message bits."""
+    generator = np.random.default_rng(0)
+    message = generator.integers(0, 2, (64, 1500))
+    rows = np.vstack([message, crc_8(message)])
+    found = find_rules(table_of(rows), moduli=[2], exact=True)
+    unit = np.eye(64, dtype=np.int64)
+    wanted = np.hstack([crc_8(unit), np.eye(8, dtype=np.int64)])  # row k: the message bits in check bit k
+    ours = np.array([[v in rule.variables for v in range(72)] for rule in found], dtype=np.int64)
+    from xordal.rules.sparse import echelon
+
+    assert len(ours) == 8 and np.array_equal(echelon(ours, 2), echelon(wanted, 2))
+
+
+def crc_8(message: NDArray[np.int64]) -> NDArray[np.int64]:
+    register = np.zeros((8, message.shape[1]), dtype=np.int64)
+    for bit in message:
+        out = register[0] ^ bit
+        register = np.vstack([register[1:], np.zeros_like(out)[None]])
+        register[[7, 6, 5]] ^= out
+    return register

@@ -77,9 +77,9 @@ class Margins:
     step: Integers
 
     def n_cells(self) -> Integers:
-        """Return the number of cells of each step with a positive fitted count, that of the zeros included."""
+        """Return the number of cells of each step with a positive fitted count, without that of the zeros."""
         widths = np.bincount(self.row_stratum) * np.bincount(self.column_stratum)
-        return np.bincount(self.step, weights=widths).astype(np.int64)
+        return np.bincount(self.step, weights=widths).astype(np.int64) - 1
 
     def only(self, is_chosen: NDArray[np.bool_]) -> Margins:
         """Return the margins of some of the steps, numbered anew."""

@@ -9,7 +9,7 @@ chains the one is taken that begins with the variables of the smallest counts: a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, compress
 from math import log
 
 import numpy as np
@@ -172,19 +172,20 @@ class NullLaw:
             self._work_out_block(block)
 
     def _work_out_block(self, block: Mapping[Addition, StepCounts]) -> None:
-        margins = margins_of(list(block.values()))
+        margins, steps = margins_of(list(block.values())), list(block)
         n_cells = margins.n_cells()
         if n_cells.sum() <= _MOST_CELLS:  # nearly always
-            self._steps.update(zip(block, step_moments(margins), strict=True))
+            self._steps.update(zip(steps, step_moments(margins), strict=True))
             return
-        number = np.minimum(n_cells, _MOST_CELLS).cumsum() // _MOST_CELLS  # few steps have that many cells
-        is_shuffled = n_cells > _MOST_CELLS
-        steps = np.array([*block, None], dtype=object)[:-1]
-        for step in steps[is_shuffled]:
-            self._steps[step] = self._shuffled(step)
-        for together in np.unique(number[~is_shuffled]):
-            chosen = (number == together) & ~is_shuffled
-            self._steps.update(zip(steps[chosen], step_moments(margins.only(chosen)), strict=True))
+        for step, n in zip(steps, n_cells.tolist(), strict=True):
+            if n > _MOST_CELLS:
+                self._steps[step] = self._shuffled(step)
+        number = n_cells.cumsum() // _MOST_CELLS  # so that what is summed together is not much more than that
+        number[n_cells > _MOST_CELLS] = -1
+        for together in sorted(set(number.tolist()) - {-1}):
+            is_chosen = number == together
+            here = margins if is_chosen.all() else margins.only(is_chosen)
+            self._steps.update(zip(compress(steps, is_chosen), step_moments(here), strict=True))
 
     def _counts_of(self, step: Addition) -> StepCounts:
         x, y, separator = step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from math import comb, inf, log
+from math import comb, inf, log, prod
 
 import numpy as np
 import pytest
@@ -138,6 +138,17 @@ def test_the_largest_tables_are_shuffled_the_same_way_each_time(monkeypatch: pyt
     assert shuffled == again != other
     assert shuffled.mean == pytest.approx(summed.mean, rel=0.02)
     assert summed.variance < shuffled.variance < 2 * summed.variance
+
+
+@settings(max_examples=some(25), deadline=None)
+@given(tables(min_variables=3, max_variables=4), st.integers(1, 30), st.integers(0, 20))
+def test_what_is_worked_out_together_changes_no_bit(table: CategoricalTable, at_once: int, spare: int) -> None:
+    batch = every_candidate(table, ChordalGraph.empty(table.n_variables))
+    whole = NullLaw(NumpyCounter(table), table.n_levels).moments(batch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("xordal.statistics.null_law._AT_ONCE", at_once)
+        patch.setattr("xordal.statistics.null_law._MOST_CELLS", prod(table.n_levels) + spare)
+        assert NullLaw(NumpyCounter(table), table.n_levels).moments(batch) == whole
 
 
 @settings(max_examples=some(25), deadline=None)

@@ -21,7 +21,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from tests.agrum import as_bayesian_network, gum
 from xordal import CategoricalTable, DecomposableMarkovNetwork, learn, read_table
 from xordal.learning import fit_network
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 
 N_ROWS, N_PEER_ROWS = 100_000, 300
 TARGET = "HRBP"
@@ -57,7 +57,7 @@ def observed(share: float) -> NDArray[np.int64]:
 def ours(codes: NDArray[np.int64]) -> Answers:
     """Return P(target | evidence) of all rows at once."""
     network, _ = alarm()
-    logs = network.inference.joint(Evidence(codes), [network.variables.index(TARGET)])
+    logs = network.inference.joint(Observed(codes), [network.variables.index(TARGET)])
     chances = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 

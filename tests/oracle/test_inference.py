@@ -22,7 +22,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.model import cliques
 from xordal.model import inference as engine
 from xordal.model.network import DecomposableMarkovNetwork, estimate
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 from xordal.model.query import best_states
 from xordal.model.smoothing import Backoff, Smoothing
 
@@ -41,7 +41,7 @@ def networks(draw: st.DrawFn, max_vertices: int = 6) -> DecomposableMarkovNetwor
 
 
 @st.composite
-def evidences(draw: st.DrawFn, network: DecomposableMarkovNetwork, max_rows: int = 6) -> Evidence:
+def evidences(draw: st.DrawFn, network: DecomposableMarkovNetwork, max_rows: int = 6) -> Observed:
     n_rows = draw(st.integers(1, max_rows))
     codes = [
         draw(st.lists(st.integers(-1, levels - 1), min_size=n_rows, max_size=n_rows))
@@ -53,10 +53,10 @@ def evidences(draw: st.DrawFn, network: DecomposableMarkovNetwork, max_rows: int
             likely = draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=levels, max_size=levels))
             with np.errstate(divide="ignore"):
                 weights[v] = np.log(np.array(likely))
-    return Evidence(np.array(codes, dtype=np.int64), weights)
+    return Observed(np.array(codes, dtype=np.int64), weights)
 
 
-def rows_of(joint: Array, evidence: Evidence) -> Iterator[Array]:
+def rows_of(joint: Array, evidence: Observed) -> Iterator[Array]:
     """Yield P(all variables, evidence) of each row."""
     weights = {v: np.exp(logs) for v, logs in evidence.weights.items()}
     for row in evidence.codes.T:

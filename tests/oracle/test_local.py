@@ -22,7 +22,7 @@ from xordal import BIC, EBIC, BDeu, CategoricalTable, Constraints, Limits, learn
 from xordal.counting.exact import ExactOracle
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.graph.moves import place_of, way
+from xordal.graph.moves import way, waypoint_of
 from xordal.search.constraints import FREE, Rules, rules
 from xordal.search.passes import passes
 from xordal.search.problem import Problem
@@ -261,9 +261,9 @@ def compare_steps(graph: ChordalGraph, seed: int, spread: float) -> None:
             if not moves:
                 return
             for move in moves:
-                assert place_of(graph).move(move.link) == move
-                graph = ChordalGraph.of(place_of(graph).after(move).neighbours)
-                assert set(graph.components) == set(place_of(graph).components)
+                assert waypoint_of(graph).move(move.link) == move
+                graph = ChordalGraph.of(waypoint_of(graph).after(move).neighbours)
+                assert set(graph.components) == set(waypoint_of(graph).components)
 
 
 @settings(max_examples=some(60))
@@ -305,7 +305,7 @@ def test_there_is_a_way_between_any_two_graphs(graph: ChordalGraph, goal: Chorda
     graph, goal = (
         ChordalGraph.empty(n).add([link for link in one.links if link[1] < n]) for one in (graph, goal)
     )
-    at = place_of(graph)
+    at = waypoint_of(graph)
     for move in way(graph, goal.links):
         assert at.move(move.link) == move
         at = at.after(move)

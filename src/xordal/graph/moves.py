@@ -33,10 +33,10 @@ class Move(NamedTuple):
 
     link: Link
     separator: VarSet
-    comes: bool
+    adds: bool
 
 
-class Place(NamedTuple):
+class Waypoint(NamedTuple):
     """A chordal graph on the way: neighbour masks, and the component of each vertex."""
 
     neighbours: tuple[int, ...]
@@ -47,55 +47,55 @@ class Place(NamedTuple):
 
         Examples
         --------
-        >>> ring = place_of(ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]))
+        >>> ring = waypoint_of(ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]))
         >>> ring.move((0, 2)), ring.move((1, 3))
-        (None, Move(link=(1, 3), separator=5, comes=True))
+        (None, Move(link=(1, 3), separator=5, adds=True))
         """
         x, y = link
         if not self.neighbours[x] >> y & 1:
             separator = separator_of(self.neighbours, self.components, x, y)
-            return None if separator is None else Move(link, separator, comes=True)
+            return None if separator is None else Move(link, separator, adds=True)
         common = VarSet(self.neighbours[x] & self.neighbours[y])
         if any(common & ~self.neighbours[s] & ~(1 << s) for s in members(common)):
             return None
-        return Move(link, common, comes=False)
+        return Move(link, common, adds=False)
 
-    def after(self, move: Move) -> Place:
+    def after(self, move: Move) -> Waypoint:
         """Return the graph after a move."""
-        (x, y), separator, comes = move
+        (x, y), separator, adds = move
         masks, components = list(self.neighbours), list(self.components)
-        if comes:
+        if adds:
             add_link(masks, components, x, y)
-            return Place(tuple(masks), tuple(components))
+            return Waypoint(tuple(masks), tuple(components))
         masks[x] &= ~(1 << y)
         masks[y] &= ~(1 << x)
-        return Place(tuple(masks), self.components if separator else tuple(component_masks(masks)))
+        return Waypoint(tuple(masks), self.components if separator else tuple(component_masks(masks)))
 
 
-def place_of(graph: ChordalGraph) -> Place:
-    """Return a graph as a place to move from."""
-    return Place(graph.neighbours, graph.components)
+def waypoint_of(graph: ChordalGraph) -> Waypoint:
+    """Return a graph as a waypoint to move from."""
+    return Waypoint(graph.neighbours, graph.components)
 
 
-def moves_near(place: Place, around: int) -> Iterator[Move]:
+def moves_near(waypoint: Waypoint, around: int) -> Iterator[Move]:
     """Yield the moves within components that have an end in ``around``.
 
     Examples
     --------
-    >>> path = place_of(ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)]))
+    >>> path = waypoint_of(ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)]))
     >>> [move.link for move in moves_near(path, 0b0001)]
     [(0, 1), (0, 2)]
     """
     done = 0
     for v in members(around):
         done |= 1 << v
-        for u in members(within_two(place.neighbours, v) & ~done):
-            move = place.move((u, v) if u < v else (v, u))
+        for u in members(within_two(waypoint.neighbours, v) & ~done):
+            move = waypoint.move((u, v) if u < v else (v, u))
             if move is not None:
                 yield move
 
 
-def disturbed_by(base: Place, now: Place, links: LinkSet) -> VarSet:
+def disturbed_by(base: Waypoint, now: Waypoint, links: LinkSet) -> VarSet:
     """Return the vertices around the links in which two graphs differ (:mod:`xordal.graph.nearby`)."""
     either = [ours | theirs for ours, theirs in zip(base.neighbours, now.neighbours, strict=True)]
     return disturbed(either, links)
@@ -109,17 +109,17 @@ def within_reach(neighbours: Sequence[int], vertices: int) -> VarSet:
     return VarSet(found)
 
 
-def in_order(place: Place, links: LinkSet) -> Iterator[tuple[Move, ...]]:
+def in_order(waypoint: Waypoint, links: LinkSet) -> Iterator[tuple[Move, ...]]:
     """Yield the moves that flip some links, in every order that keeps each graph on the way chordal.
 
     Examples
     --------
-    >>> path = place_of(ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)]))
+    >>> path = waypoint_of(ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)]))
     >>> [[move.link for move in moves] for moves in in_order(path, ((0, 3), (1, 2)))]
     [[(1, 2), (0, 3)]]
     """
     for order in permutations(links):
-        at, made = place, []
+        at, made = waypoint, []
         for link in order:
             move = at.move(link)
             if move is None:
@@ -139,7 +139,7 @@ def way(graph: ChordalGraph, goal: LinkSet, kept: Collection[Link] = ()) -> tupl
     Examples
     --------
     >>> path = ChordalGraph.empty(3).add([(0, 1), (1, 2)])
-    >>> [(move.link, move.comes) for move in way(path, ((0, 1), (0, 2)))]
+    >>> [(move.link, move.adds) for move in way(path, ((0, 1), (0, 2)))]
     [((1, 2), False), ((0, 2), True)]
     """
     inside = _chordal_part(graph.n_vertices, sorted(kept), sorted(set(graph.links) & set(goal)))
@@ -149,8 +149,8 @@ def way(graph: ChordalGraph, goal: LinkSet, kept: Collection[Link] = ()) -> tupl
     assert there is not None
     assert further is not None
     return (
-        *(Move((x, y), separator, comes=False) for x, y, separator in reversed(there)),
-        *(Move((x, y), separator, comes=True) for x, y, separator in further),
+        *(Move((x, y), separator, adds=False) for x, y, separator in reversed(there)),
+        *(Move((x, y), separator, adds=True) for x, y, separator in further),
     )
 
 

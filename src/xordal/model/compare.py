@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import DataError
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 from xordal.types import members
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def divergence(of: DecomposableMarkovNetwork, by: DecomposableMarkovNetwork) -> 
     A level that only one of them knows has probability zero in the other.
     """
     number = {name: v for v, name in enumerate(of.variables)}
-    nothing = Evidence(np.full((len(of.variables), 1), -1, dtype=np.int64))
+    nothing = Observed(np.full((len(of.variables), 1), -1, dtype=np.int64))
     terms = [-of.entropy()]
     for sign, table in by.factors:
         inside = members(table.variables)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xordal.data.discretise import bin_of
 from xordal.data.levels import as_number
 from xordal.errors import DataError, nearest
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely
@@ -79,7 +79,7 @@ def text_matcher(levels: tuple[Hashable, ...]) -> Callable[[str], int | None]:
 
 def evidence_of(
     network: DecomposableMarkovNetwork, given: Given | None = None, likely: Likely | None = None
-) -> Evidence:
+) -> Observed:
     """Return evidence on one row as codes."""
     codes = np.full((len(network.variables), 1), -1, dtype=np.int64)
     for name, level in _items(given, "given").items():
@@ -91,7 +91,7 @@ def evidence_of(
         if codes[v, 0] >= 0:
             raise DataError(f"{name!r} is given for certain; leave out how likely its levels are.")
         weights[v] = _weights(network, v, likelihoods)
-    return Evidence(codes, weights)
+    return Observed(codes, weights)
 
 
 def _items(evidence: object, what: str) -> Mapping[str, Hashable]:

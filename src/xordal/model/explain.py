@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from xordal.errors import DataError
 from xordal.model.evidence import evidence_of, number_of
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 from xordal.model.query import check_possible, normalised
 from xordal.statistics.chance import expected_gain
 from xordal.types import (
@@ -156,7 +156,7 @@ def _with_history(network: DecomposableMarkovNetwork, story: LinkStory, link: tu
 def _information(network: DecomposableMarkovNetwork, u: int, v: int, given: tuple[int, ...]) -> float:
     """Return I(u; v | given) in nats, of variables anywhere in the network."""
     inference = network.inference
-    nothing = Evidence(np.full((len(network.variables), 1), -1, dtype=np.int64))
+    nothing = Observed(np.full((len(network.variables), 1), -1, dtype=np.int64))
 
     def entropy(variables: tuple[int, ...]) -> float:
         if not variables:
@@ -209,7 +209,7 @@ Answers = dict[frozenset[int], NDArray[np.float64]]
 
 
 def _answers(
-    network: DecomposableMarkovNetwork, v: int, evidence: Evidence, subsets: list[frozenset[int]]
+    network: DecomposableMarkovNetwork, v: int, evidence: Observed, subsets: list[frozenset[int]]
 ) -> Answers:
     """Return the distribution of a variable given each subset of the evidence, one batch per soft part."""
     by_soft: dict[frozenset[int], list[frozenset[int]]] = {}
@@ -223,13 +223,13 @@ def _answers(
                 codes[item, place] = evidence.codes[item, 0]
         weights = {item: evidence.weights[item] for item in soft}
         answers.update(
-            zip(rows, normalised(network.inference.joint(Evidence(codes, weights), [v])), strict=True)
+            zip(rows, normalised(network.inference.joint(Observed(codes, weights), [v])), strict=True)
         )
     return answers
 
 
 def _effect(
-    network: DecomposableMarkovNetwork, evidence: Evidence, answers: Answers, items: list[int], item: int
+    network: DecomposableMarkovNetwork, evidence: Observed, answers: Answers, items: list[int], item: int
 ) -> EvidenceEffect:
     others = frozenset(items) - {item}
     share = None

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from xordal.errors import DataError
 from xordal.graph.junction_tree import JunctionTree
 from xordal.model.cliques import CliqueTables
-from xordal.model.observed import Block, Evidence, Logs, Rows
+from xordal.model.observed import Block, Logs, Observed, Rows
 from xordal.model.parameters import Conditional
 from xordal.model.potential import Potential, aligned, product
 from xordal.types import VarSet, members, varset
@@ -57,7 +57,7 @@ class Inference:
     names: tuple[str, ...]
     n_levels: tuple[int, ...]
 
-    def joint(self, evidence: Evidence, asked: Collection[int]) -> Logs:
+    def joint(self, evidence: Observed, asked: Collection[int]) -> Logs:
         """Return log P(asked variables, evidence), shape (rows, levels of the first one asked, ...).
 
         Axes are in increasing order of the variables asked for; asking for none gives the probability of the
@@ -71,7 +71,7 @@ class Inference:
             out[rows] = aligned(found, members(target))
         return out
 
-    def posteriors(self, evidence: Evidence, asked: Collection[int]) -> tuple[Logs, dict[int, Logs]]:
+    def posteriors(self, evidence: Observed, asked: Collection[int]) -> tuple[Logs, dict[int, Logs]]:
         """Return log P(evidence), shape (rows,), and log P(v | evidence), (rows, levels), of each one asked.
 
         Rows of impossible evidence, -inf, have posteriors of -inf.
@@ -87,7 +87,7 @@ class Inference:
             logs[total == -np.inf] = -np.inf
         return total, found
 
-    def descend(self, evidence: Evidence, choose: Choose, *, n_rows: int, best: bool) -> NDArray[np.int64]:
+    def descend(self, evidence: Observed, choose: Choose, *, n_rows: int, best: bool) -> NDArray[np.int64]:
         """Return a state of all variables for each row, chosen clique by clique from the roots down.
 
         ``choose`` picks one cell from each row of log weights. With ``best`` the weights of a clique are
@@ -160,7 +160,7 @@ class Inference:
         belief = beliefs[home].sum_to((v,))
         return belief.divided_by(belief.sum_to(())).logs
 
-    def _blocks(self, evidence: Evidence, asked: VarSet) -> Iterator[tuple[Rows, VarSet]]:
+    def _blocks(self, evidence: Observed, asked: VarSet) -> Iterator[tuple[Rows, VarSet]]:
         """Yield the rows in blocks, each with the variables that are observed in all of its rows."""
         usable = (evidence.codes >= 0) & (np.array(self.n_levels) > 1)[:, None]
         usable[[*members(asked), *evidence.weights]] = False

@@ -17,7 +17,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class Observed:
     """What is known about rows.
 
     Attributes
@@ -41,7 +41,7 @@ class Evidence:
 class Block:
     """Some rows of evidence; ``hard`` variables are observed in all of them and cut out of the tables."""
 
-    evidence: Evidence
+    evidence: Observed
     rows: Rows
     hard: VarSet
 

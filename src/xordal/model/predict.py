@@ -12,7 +12,7 @@ from xordal.data.column import Column
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 from xordal.model.evidence import number_of
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 from xordal.model.parameters import Table
 from xordal.model.query import best_states, check_possible, normalised
 from xordal.model.rows import UNSEEN, RowCodes, encoded
@@ -127,7 +127,7 @@ def chances_of(network: DecomposableMarkovNetwork, rows: RowCodes, target: str) 
     v = number_of(network, target)
     codes = rows.codes.copy()
     codes[v] = -1
-    logs = network.inference.joint(Evidence(codes), [v])
+    logs = network.inference.joint(Observed(codes), [v])
     _check_rows(network, RowCodes(codes, None, rows.where), logs.max(axis=1))
     return normalised(logs)
 
@@ -166,7 +166,7 @@ def _check_rows(network: DecomposableMarkovNetwork, rows: RowCodes, logs: NDArra
     told = rows.where(row, name)  # of one value: what is said of its column is left out
     in_file = told.rpartition(f", column {name!r}")[0]
     where = in_file or told.removeprefix(f"Column {name!r}, ").capitalize()
-    evidence = Evidence(rows.codes[:, [row]])
+    evidence = Observed(rows.codes[:, [row]])
     check_possible(network, evidence, -np.inf, f"{where}{others}: ")
 
 

@@ -1,6 +1,6 @@
 """Questions to a network: distributions given evidence, its probability, the most probable state.
 
-Evidence of probability zero is an error that names the smallest part of it that cannot occur together.
+Observed of probability zero is an error that names the smallest part of it that cannot occur together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xordal.errors import DataError, ImpossibleEvidence
 from xordal.model.evidence import evidence_of, number_of
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 from xordal.types import members, varset
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def most_probable(
     }
 
 
-def best_states(network: DecomposableMarkovNetwork, evidence: Evidence) -> NDArray[np.int64]:
+def best_states(network: DecomposableMarkovNetwork, evidence: Observed) -> NDArray[np.int64]:
     """Return the most probable state of all variables for each row of evidence, as codes."""
     return network.inference.descend(
         evidence, lambda logs: np.argmax(logs, axis=1), n_rows=evidence.n_rows, best=True
@@ -93,7 +93,7 @@ def normalised(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def check_possible(
-    network: DecomposableMarkovNetwork, evidence: Evidence, log_probability: float, where: str = ""
+    network: DecomposableMarkovNetwork, evidence: Observed, log_probability: float, where: str = ""
 ) -> None:
     """Refuse evidence of probability zero, naming the smallest part of it that is impossible together."""
     if log_probability > -np.inf:
@@ -106,13 +106,13 @@ def check_possible(
     )
 
 
-def conflict(network: DecomposableMarkovNetwork, evidence: Evidence) -> list[str]:
+def conflict(network: DecomposableMarkovNetwork, evidence: Observed) -> list[str]:
     """Return a part of impossible evidence that is impossible, and possible without any one of its items."""
     codes, weights = evidence.codes.copy(), dict(evidence.weights)
     for v in [*np.flatnonzero(codes[:, 0] >= 0).tolist(), *evidence.weights]:
         fewer, lighter = codes.copy(), {u: logs for u, logs in weights.items() if u != v}
         fewer[v] = -1
-        if network.inference.joint(Evidence(fewer, lighter), ())[0] == -np.inf:
+        if network.inference.joint(Observed(fewer, lighter), ())[0] == -np.inf:
             codes, weights = fewer, lighter
     hard = [
         f"{network.variables[v]}={network.levels[v][codes[v, 0]]}" for v in np.flatnonzero(codes[:, 0] >= 0)

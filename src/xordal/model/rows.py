@@ -25,7 +25,7 @@ from xordal.data.select import check_names
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.model.evidence import text_matcher
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 from xordal.types import Absent, Unseen
 
 MISSING, UNSEEN = -1, -2
@@ -57,9 +57,9 @@ class RowCodes:
         """Number of rows, each taken once."""
         return int(self.codes.shape[1])
 
-    def evidence(self, rows: NDArray[np.int64] | slice = slice(None)) -> Evidence:
+    def evidence(self, rows: NDArray[np.int64] | slice = slice(None)) -> Observed:
         """Return what is observed in some of the rows."""
-        return Evidence(self.codes[:, rows])
+        return Observed(self.codes[:, rows])
 
     def total(self, logs: NDArray[np.float64]) -> float:
         """Return the sum of one number per row, each row taken as often as it counts."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from xordal.learning import fit_network, learn
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.model.observed import Evidence
+from xordal.model.observed import Observed
 from xordal.model.smoothing import Smoothing
 from xordal.predictors.columns import coded_columns, codes_of, column_names, table_with_target
 from xordal.statistics.criterion import Criterion
@@ -96,9 +96,9 @@ class MultiLinkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = codes_of(self._columns, values)
         unknown = np.full((1, codes.shape[1]), -1, dtype=np.int64)
         target = len(codes)
-        total, found = self.network_.inference.posteriors(Evidence(np.vstack([codes, unknown])), [target])
+        total, found = self.network_.inference.posteriors(Observed(np.vstack([codes, unknown])), [target])
         # Without smoothing a row may be impossible; then nothing is known of it but how common the classes are.
-        _, usual = self.network_.inference.posteriors(Evidence(np.full((target + 1, 1), -1)), [target])
+        _, usual = self.network_.inference.posteriors(Observed(np.full((target + 1, 1), -1)), [target])
         chances = np.exp(np.where(np.isfinite(total)[:, None], found[target], usual[target]))
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 

@@ -19,7 +19,7 @@ _MOST_PAIRS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class GroupTables:
     """What convinces of a hidden group.
 
     Attributes
@@ -51,7 +51,7 @@ class Evidence:
         return sum(table.n_cells for table in (*self.pairs, self.joint, *filter(None, [self.rule])))
 
 
-def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> Evidence:
+def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTables:
     """Return the evidence for a hidden group, counted.
 
     Examples
@@ -88,7 +88,7 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> Evidence
         if whole
         else counting.telling(group.partition, group.context, total)
     )
-    return Evidence(
+    return GroupTables(
         pairs, len(crossing), max(shared.values()), joint, whole, _rule_table(counting, group, group.rule)
     )
 

@@ -8,7 +8,7 @@ from math import log
 from xordal.formats.shown import shown
 from xordal.formats.text import group_rule_text, independence_text, nearly, p_value_text
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.report.evidence import Evidence, evidence_of
+from xordal.report.evidence import GroupTables, evidence_of
 from xordal.types import Learned, LinkSet, Submodel, members
 
 _MOST_CELLS = 3000  # cells of evidence in a page, so that it stays small however many groups there are
@@ -28,7 +28,7 @@ class GroupSummary:
     total_correlation: float
     p_value: str
     words: tuple[str, ...]
-    evidence: Evidence | None
+    evidence: GroupTables | None
 
 
 def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tuple[GroupSummary, ...]:
@@ -44,7 +44,7 @@ def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tup
     return tuple(summaries)
 
 
-def _summary(learned: Learned, group: Submodel, evidence: Evidence | None) -> GroupSummary:
+def _summary(learned: Learned, group: Submodel, evidence: GroupTables | None) -> GroupSummary:
     parts = " | ".join(" ".join(map(shown, learned.names(block))) for block in group.partition)
     given = ", ".join(map(shown, learned.names(group.context)))
     return GroupSummary(

@@ -195,7 +195,7 @@ class Search:
     def _moved(self, local: LocalSearch, move: Move, sequence: int) -> TraceEntry:
         e = local.evidence(move)
         add = TraceEntry("add", 1, e.links, e.gain, e.dof, self._meter.graphs_tested)
-        return replace(add if move.comes else self._removal(e), sequence=sequence)
+        return replace(add if move.adds else self._removal(e), sequence=sequence)
 
     def _on_local_block(self, length: int, n_moves: int) -> None:
         self._meter.lookahead, self._meter.is_local = length, True

@@ -18,7 +18,7 @@ from typing import Any
 
 from xordal.search.limits import Limits
 from xordal.tuning.holding_out import Split
-from xordal.tuning.trials import Found, Grid, Trial, best_of, search, trials_of
+from xordal.tuning.trials import Grid, SplitResult, Trial, best_of, search, trials_of
 from xordal.workers import processes
 
 PATIENCE = 2
@@ -121,8 +121,8 @@ class Tuning:
         self._on_progress = on_progress
         self._paths = [Path(k, list(grid.penalties)) for k in grid.links]
         self._waiting: deque[Task] = deque()
-        self._running: dict[Future[Found | None], Task] = {}
-        self._found: dict[tuple[int, float], dict[int, Found]] = {}
+        self._running: dict[Future[SplitResult | None], Task] = {}
+        self._found: dict[tuple[int, float], dict[int, SplitResult]] = {}
         self._n_done = 0
         self.is_cut = False
 
@@ -165,7 +165,7 @@ class Tuning:
         )
         self._running[future] = task
 
-    def _take(self, task: Task, found: Found | None) -> None:
+    def _take(self, task: Task, found: SplitResult | None) -> None:
         path = task.path
         self._n_done += 1
         if found is None:

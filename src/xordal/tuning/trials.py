@@ -72,7 +72,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SplitResult:
     """What one search on one split found.
 
     Attributes
@@ -96,7 +96,7 @@ def search(
     smoothings: tuple[Smoothing, ...],
     limits: Limits,
     settings: dict[str, Any],
-) -> Found | None:
+) -> SplitResult | None:
     """Learn from one split and return what its held-out rows say; None where a limit ended the search."""
     learned = learn(
         occurring(split.training),
@@ -111,7 +111,7 @@ def search(
     network = fit_network(split.training, learned)
     logs = log_probs(network, split.codes, smoothings)
     weighted = [(float(row @ split.weights), float(row**2 @ split.weights)) for row in logs]
-    return Found(len(learned.links), network.n_parameters, int(split.weights.sum()), tuple(weighted))
+    return SplitResult(len(learned.links), network.n_parameters, int(split.weights.sum()), tuple(weighted))
 
 
 def log_probs(
@@ -138,7 +138,7 @@ def log_probs(
 
 
 def trials_of(
-    max_links: int, penalty: float, smoothings: Sequence[Smoothing], found: Sequence[Found]
+    max_links: int, penalty: float, smoothings: Sequence[Smoothing], found: Sequence[SplitResult]
 ) -> list[Trial]:
     """Return how good each smoothing is by all splits together."""
     n = sum(one.n_rows for one in found)

@@ -37,7 +37,7 @@ from xordal.tuning import paths
 from xordal.tuning.holding_out import folds_of, split_with
 from xordal.tuning.paths import Path, TuningProgress
 from xordal.tuning.record import tuning_lines
-from xordal.tuning.trials import Found, Grid, Trial, best_of, log_probs, trials_of
+from xordal.tuning.trials import Grid, SplitResult, Trial, best_of, log_probs, trials_of
 
 BOX = music_box().joint.sample_table(500, seed=1)
 MORE = music_box().joint.sample_table(300, seed=2)
@@ -204,7 +204,7 @@ def test_equals_go_to_the_simpler() -> None:
 
 
 def test_splits_are_taken_together() -> None:
-    parts = [Found(2, 4, 3, ((-3.0, 3.0),)), Found(4, 8, 1, ((-5.0, 25.0),))]
+    parts = [SplitResult(2, 4, 3, ((-3.0, 3.0),)), SplitResult(4, 8, 1, ((-5.0, 25.0),))]
     (found,) = trials_of(2, 0.5, (1.0,), parts)
     assert (found.log_likelihood, found.n_links, found.n_parameters) == (-2.0, 3.0, 6.0)
     assert found.standard_error == pytest.approx((np.std([-1, -1, -1, -5])) / 2)

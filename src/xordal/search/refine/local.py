@@ -30,7 +30,16 @@ from numpy.typing import NDArray
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.moves import Move, Place, disturbed_by, in_order, moves_near, place_of, way, within_reach
+from xordal.graph.moves import (
+    Move,
+    Waypoint,
+    disturbed_by,
+    in_order,
+    moves_near,
+    way,
+    waypoint_of,
+    within_reach,
+)
 from xordal.graph.signed_sets import change
 from xordal.search.candidate import Candidate
 from xordal.search.problem import Problem, judge
@@ -54,18 +63,18 @@ OnBlock = Callable[[int, int], None]
 class _Beginning:
     """Some moves made: the links they flipped, what they add to the score, how much they move it in all."""
 
-    place: Place
+    waypoint: Waypoint
     links: LinkSet = ()
     score: float = 0.0
     moved: float = 0.0
     last: Move | None = None
 
-    def made(self) -> Place:
+    def made(self) -> Waypoint:
         """Return the graph after the last move."""
-        return self.place if self.last is None else self.place.after(self.last)
+        return self.waypoint if self.last is None else self.waypoint.after(self.last)
 
 
-_Step = tuple[_Beginning, Place, Move]  # what was made so far, the graph after it, and the next move
+_Step = tuple[_Beginning, Waypoint, Move]  # what was made so far, the graph after it, and the next move
 
 
 class LocalSearch:
@@ -98,7 +107,7 @@ class LocalSearch:
         ``on_block`` is called with the length of the sequences tried and their number since its last call.
         """
         self._on_block = on_block
-        base = place_of(graph)
+        base = waypoint_of(graph)
         beginnings = [_Beginning(base)]
         for length in range(1, _LONGEST + 1):
             found: dict[LinkSet, _Beginning] = {}
@@ -129,58 +138,58 @@ class LocalSearch:
     def _tolerance(self, score: float) -> float:
         return self._problem.judge.tolerance(score)
 
-    def _first_of_best(self, base: Place, improving: list[_Beginning]) -> tuple[Move, ...]:
+    def _first_of_best(self, base: Waypoint, improving: list[_Beginning]) -> tuple[Move, ...]:
         best = max(improving, key=lambda one: one.score)
         at_least = best.score - self._tolerance(best.moved)
         first = min(one.links for one in improving if one.score >= at_least)
         return next(order for order in in_order(base, first) if all(map(self._may, order)))
 
-    def _continued(self, base: Place, beginnings: list[_Beginning], length: int) -> Iterator[_Beginning]:
+    def _continued(self, base: Waypoint, beginnings: list[_Beginning], length: int) -> Iterator[_Beginning]:
         """Yield the beginnings with one more move, each with its score."""
         following = self._following(base, beginnings, length)
         while waiting := list(islice(following, _BLOCK)):
             yield from self._scored(waiting, length)
 
-    def _following(self, base: Place, beginnings: list[_Beginning], length: int) -> Iterator[_Step]:
+    def _following(self, base: Waypoint, beginnings: list[_Beginning], length: int) -> Iterator[_Step]:
         for begun in beginnings:
-            place = begun.made()
-            moves = self._affected(base, place, begun, length == _LONGEST) if length > 1 else self._all(base)
-            yield from ((begun, place, move) for move in moves)
+            waypoint = begun.made()
+            moves = self._affected(base, waypoint, begun, length == _LONGEST) if length > 1 else self._all(base)
+            yield from ((begun, waypoint, move) for move in moves)
         if length == 2:
             yield from self._side_by_side(base, beginnings)
 
     def _scored(self, waiting: list[_Step], length: int) -> Iterator[_Beginning]:
         self._rank(move for _, _, move in waiting)
         self._on_block(length, len(waiting))
-        for begun, place, move in waiting:
+        for begun, waypoint, move in waiting:
             worth = self._worth(move)
             links = tuple(sorted((*begun.links, move.link)))
-            yield _Beginning(place, links, begun.score + worth, begun.moved + abs(worth), move)
+            yield _Beginning(waypoint, links, begun.score + worth, begun.moved + abs(worth), move)
 
-    def _all(self, base: Place) -> Iterator[Move]:
+    def _all(self, base: Waypoint) -> Iterator[Move]:
         """Yield every move of a graph."""
         yield from filter(self._may, moves_near(base, (1 << len(base.neighbours)) - 1))
         pairs = self._ranked_pairs()
         labels = labels_of(base.components)[pairs]
         for x, y in pairs[labels[:, 0] != labels[:, 1]].tolist():
-            yield Move((x, y), EMPTY, comes=True)
+            yield Move((x, y), EMPTY, adds=True)
 
-    def _affected(self, base: Place, place: Place, begun: _Beginning, is_last: bool) -> Iterator[Move]:
+    def _affected(self, base: Waypoint, waypoint: Waypoint, begun: _Beginning, is_last: bool) -> Iterator[Move]:
         """Yield the moves that the moves made so far may have affected."""
-        for move in moves_near(place, disturbed_by(base, place, begun.links)):
+        for move in moves_near(waypoint, disturbed_by(base, waypoint, begun.links)):
             if move.link not in begun.links and self._may(move):
                 yield move
-        if place.components != base.components:
-            yield from self._across(base, place, begun, is_last)
+        if waypoint.components != base.components:
+            yield from self._across(base, waypoint, begun, is_last)
 
-    def _across(self, base: Place, place: Place, begun: _Beginning, is_last: bool) -> Iterator[Move]:
+    def _across(self, base: Waypoint, waypoint: Waypoint, begun: _Beginning, is_last: bool) -> Iterator[Move]:
         """Yield links between parts that were one, the best first; of last moves only the best can matter."""
         pairs = self._ranked_pairs()
-        before, now = (labels_of(at.components)[pairs] for at in (base, place))
+        before, now = (labels_of(at.components)[pairs] for at in (base, waypoint))
         apart = np.flatnonzero((now[:, 0] != now[:, 1]) & (before[:, 0] == before[:, 1]))[:_MOST_ACROSS]
         best = None
         for x, y in pairs[apart].tolist():
-            move = Move((x, y), EMPTY, comes=True)
+            move = Move((x, y), EMPTY, adds=True)
             if move.link in begun.links:
                 continue
             worth = self._worth(move)
@@ -189,29 +198,29 @@ class LocalSearch:
                 return
             yield move
 
-    def _side_by_side(self, base: Place, beginnings: list[_Beginning]) -> Iterator[_Step]:
+    def _side_by_side(self, base: Waypoint, beginnings: list[_Beginning]) -> Iterator[_Step]:
         """Yield two moves that may both affect a third, whether or not they affect each other."""
-        places = [begun.made() for begun in beginnings]
-        around = [disturbed_by(base, at, one.links) for at, one in zip(places, beginnings, strict=True)]
+        waypoints = [begun.made() for begun in beginnings]
+        around = [disturbed_by(base, at, one.links) for at, one in zip(waypoints, beginnings, strict=True)]
         for i, begun in enumerate(beginnings):
             reach = within_reach(base.neighbours, around[i])
             for j in range(i + 1, len(beginnings)):
                 if reach & around[j]:
-                    move = places[i].move(beginnings[j].links[0])
+                    move = waypoints[i].move(beginnings[j].links[0])
                     if move is not None and self._may(move):
-                        yield begun, places[i], move
+                        yield begun, waypoints[i], move
 
     def _may(self, move: Move) -> bool:
         """Whether no rule is against a move."""
         rules = self._problem.rules
-        if not move.comes:
+        if not move.adds:
             return move.link not in self._required
         return rules.may_complete(varset(move.link)) and move.separator.bit_count() + 2 <= rules.max_clique
 
     def _worth(self, move: Move) -> float:
         """Return what a ranked move adds to the score."""
         rank = self._ranks[move.link, move.separator]
-        return rank if move.comes else -rank
+        return rank if move.adds else -rank
 
     def _rank(self, moves: Iterable[Move]) -> None:
         """Find out what moves are worth, those that were not met before, in one call."""
@@ -226,7 +235,7 @@ class LocalSearch:
     def _ranked_pairs(self) -> NDArray[np.int64]:
         """Return the pairs that may be linked between components, the one worth most first."""
         if self._pairs is None:
-            pairs = [Move(pair, EMPTY, comes=True) for pair in self._eligible_pairs()]
+            pairs = [Move(pair, EMPTY, adds=True) for pair in self._eligible_pairs()]
             allowed = [move for move in pairs if self._may(move)]
             for start in range(0, len(allowed), _BLOCK):
                 self._rank(allowed[start : start + _BLOCK])

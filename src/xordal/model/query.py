@@ -1,6 +1,6 @@
 """Questions to a network: distributions given evidence, its probability, the most probable state.
 
-Observed of probability zero is an error that names the smallest part of it that cannot occur together.
+Evidence of probability zero is an error that names the smallest part of it that cannot occur together.
 """
 
 from __future__ import annotations

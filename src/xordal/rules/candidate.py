@@ -54,12 +54,10 @@ def residues(sums: Values, modulus: int) -> Values:
 
 def from_solution(coding: Coding, solution: Values, modulus: int) -> Candidate:
     """Return a solution as a candidate: of the columns that it needs, their first known level at 0."""
-    functions = coding.functions(solution)
     kept: list[tuple[int, Values]] = []
     constant = int(solution[0])
-    for variable, (values, coded) in enumerate(zip(functions, coding.is_coded, strict=True)):
-        if coding.values[variable].shape[1] == 0:
-            continue
+    for variable in np.unique(coding.variable[1:][solution[1:] != 0]).tolist():
+        values, coded = coding.function(solution, variable), coding.is_coded[variable]
         zero = values[np.argmax(coded)]
         shifted = residues(values - zero, modulus)
         constant += int(zero)

@@ -80,14 +80,10 @@ class Coding:
                 at += width
         return found
 
-    def functions(self, solution: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return the values that a solution gives to the levels of each column."""
-        found, at = [], 1
-        for values in self.values:
-            width = values.shape[1]
-            found.append(values @ solution[at : at + width])
-            at += width
-        return found
+    def function(self, solution: NDArray[np.int64], variable: int) -> NDArray[np.int64]:
+        """Return the values that a solution gives to the levels of a column."""
+        first, last = np.searchsorted(self.variable, (variable, variable + 1))
+        return np.asarray(self.values[variable] @ solution[first:last])
 
 
 def numbers_of(levels: Sequence[Hashable]) -> list[int | None]:
@@ -124,6 +120,8 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
     A column of two levels needs no numbers: one weight is any function of it. Other columns that are no numbers
     enter by levels; letters too, unless they are asked for as numbers.
     """
+    if max(map(len, table.levels)) <= 2:
+        return None
     values, coded, is_weighted = [], [], False
     for levels, column in zip(table.levels, table.codes, strict=True):
         counts = _counts(column, table, len(levels))

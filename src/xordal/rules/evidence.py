@@ -24,7 +24,7 @@ m (m + 1), which adds up to one over all m: a union bound, whatever was looked a
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, permutations
 from math import comb, inf, lgamma, log, log1p
 
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, residues, weight_of
 
-_MOST_ROWS = 20_000  # rows from which distributions of sums are taken
+_MOST_ROWS = 5_000  # rows from which distributions of sums are taken
 _ALL_CUTS = 8  # columns up to which every cut into two parts is tried
 _PAIR_CUTS = 24  # columns up to which parts of one and two columns are tried
 _MOST_TERMS = 200_000  # of the binomial tail; they fall off geometrically
@@ -67,6 +67,7 @@ class Judge:
     levels: Sequence[Sequence[Hashable]]
     weights: NDArray[np.int64] | None
     n_moduli: int
+    _known: dict[Candidate, Evidence] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -80,13 +81,17 @@ class Judge:
 
     def evidence(self, candidate: Candidate, given: Sequence[Candidate] = ()) -> Evidence:
         """Return what the rows say of a candidate, beyond what better rules of the same columns explain."""
+        given = [rule for rule in given if rule.variables == candidate.variables]
+        if not given and candidate in self._known:
+            return self._known[candidate]
         n_broken = self.n_broken(candidate)
         n_obeyed = self.n_rows - n_broken
-        by_chance = self._by_chance(
-            candidate, [rule for rule in given if rule.variables == candidate.variables]
-        )
+        by_chance = self._by_chance(candidate, given)
         log_p = log_tail(n_obeyed, self.n_rows, by_chance) + self.log_rules(candidate)
-        return Evidence(n_broken, by_chance, min(log_p, 0.0))
+        found = Evidence(n_broken, by_chance, min(log_p, 0.0))
+        if not given:
+            self._known[candidate] = found
+        return found
 
     def settles(self, candidate: Candidate) -> bool:
         """Whether a candidate settles enough of what the quickest cuts leave open."""

@@ -193,11 +193,9 @@ def codings_of(table: CategoricalTable) -> tuple[list[Coding], list[str]]:
         raise DataError(
             f"The table is too short. {' '.join(notes)} Take more rows or fewer columns (--columns)."
         )
-    left_out = [
-        name
-        for v, name in enumerate(table.names)
-        if table.n_levels[v] > 1 and not any((coding.variable == v).any() for coding in usable)
-    ]
+    taking_part = {v for coding in usable for v in coding.variable.tolist()}
+    varying = [v for v, levels in enumerate(table.levels) if len(levels) > 1]
+    left_out = [table.names[v] for v in varying if v not in taking_part]
     if left_out:
         notes.append(
             f"Left out, with too many levels to have a value each: {', '.join(map(repr, left_out[:8]))}"
@@ -249,9 +247,7 @@ def _default_moduli(table: CategoricalTable, codings: Sequence[Coding], notes: l
     largest = max(coding.n_unknowns for coding in codings)
     if largest <= WIDE:
         return MODULI
-    most = max(
-        len(np.unique(coding.values[v], axis=0)) for coding in codings for v in range(len(coding.values))
-    )
+    most = 1 + max(values.shape[1] for coding in codings for values in coding.values)
     tried = tuple(p for p in MODULI if p <= max(most, 2))
     told = ", ".join(map(str, tried))
     notes.append(
@@ -275,13 +271,13 @@ def _told(table: CategoricalTable, sought: Sought, judge: Judge) -> tuple[Additi
     told: list[tuple[Candidate, Evidence, str]] = []
     for candidate in modular:
         rule = scaled(candidate, table.levels)
-        told.append((rule, judge.evidence(rule), scheme_of(rule, table.levels)))
+        told.append((rule, judge.evidence(candidate), scheme_of(rule, table.levels)))
     told.sort(key=lambda each: (each[1].log_p_value, each[0].variables))
     told += _functions(table, sought, judge)
     for candidate in sought.rules:
         if not candidate.modulus:
             rule = scaled(candidate, table.levels)
-            told.append((rule, judge.evidence(rule), kind_of(rule, table.levels)))
+            told.append((rule, judge.evidence(candidate), kind_of(rule, table.levels)))
     return tuple(_rule(table.n_rows, *each) for each in told)
 
 

@@ -73,7 +73,10 @@ def scaled(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> Candid
     """
     p = candidate.modulus
     if not p:
-        return _from_zero(candidate, levels)
+        known = candidate.functions[0][candidate.functions[0] != UNKNOWN]
+        sign = -1 if known[-1] < known[0] else 1
+        functions = tuple(np.where(f == UNKNOWN, f, sign * f) for f in candidate.functions)
+        return _from_zero(replace(candidate, functions=functions, constant=sign * candidate.constant), levels)
     factor = 1
     for variable, values in reversed(list(zip(candidate.variables, candidate.functions, strict=True))):
         weight = weight_of(levels[variable], values, p)

@@ -170,8 +170,16 @@ class _Seeker:
     def best(self) -> Sought:
         """Return what was found, without rules that better ones of the same columns explain."""
         kept: list[Candidate] = []
+        whole = [rule for rule in self.sought.rules if not rule.modulus]
+        self.span = Span(
+            self.table
+        )  # an equation of whole numbers may have been found after what follows from it
+        for rule in whole:
+            self.span.add(rule)
         better = Span(self.table)
         for candidate in sorted(self.sought.rules, key=self.judge.n_broken):
+            if candidate.modulus and self._follows(candidate, self.judge.evidence(candidate).by_chance):
+                continue
             given = better.within(candidate)
             if self.judge.evidence(candidate, given).is_rule(self.judge.n_rows, self.alpha):
                 kept.append(candidate)

@@ -38,7 +38,7 @@ class Span:
         if p == 0:
             p = 1021  # whole numbers that are told are small: equal modulo a large prime is equal
         vectors = np.array([self._vector(rule, p) for rule in (*known, candidate)])
-        used = vectors[:, (vectors != 0).any(axis=0)]
+        used = vectors[:, (vectors != 0).any(axis=0) & self._is_told(candidate)]
         return known if len(echelon(used[:-1], p)) == len(echelon(used, p)) else []
 
     def variation(self, candidate: Candidate) -> Candidate | None:
@@ -81,6 +81,14 @@ class Span:
     @staticmethod
     def _touches(rule: Candidate, candidate: Candidate) -> bool:
         return bool(set(rule.variables) & set(candidate.variables))
+
+    def _is_told(self, candidate: Candidate) -> NDArray[np.bool_]:
+        """Return which places of a vector a rule has a value for: all but those of levels too rare to tell."""
+        told = np.ones(self._start[-1], dtype=bool)
+        for variable, values in zip(candidate.variables, candidate.functions, strict=True):
+            levels = self._levels[variable]
+            told[self._start[variable] : self._start[variable + 1]] = values[levels][1:] != UNKNOWN
+        return told
 
     def _vector(self, candidate: Candidate, p: int) -> NDArray[np.int64]:
         vector = np.zeros(self._start[-1], dtype=np.int64)

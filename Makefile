@@ -29,7 +29,7 @@ test: $(VENV)/.installed-dev browser  ## set up and run all tests
 	$(BIN)/python -m pytest -n auto
 
 test-fast: $(VENV)/.installed-dev  ## the tests that take a minute in all
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow and not long"
 
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check

@@ -39,7 +39,7 @@ def test_parity_of_five_of_ten_bits(real_data: Path) -> None:
     assert cross_val_score(pipeline, X, y, cv=FOLDS).mean() > 0.98
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_epistasis_of_three_markers(real_data: Path) -> None:
     """The best possible is what a table of the three true markers, counted in all rows, gets right."""
     X, y = real(real_data, "GAMETES_Epistasis_3_Way_20atts_0.2H_EDM_1_1")

@@ -65,7 +65,7 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     >>> features.transform(rows[:2]).shape
     (2, 4)
     >>> features.to_ebm_interactions(), features.to_xgboost_constraints()
-    ([(0, 2)], [[0, 2], [1]])
+    ([(0, 2)], '[[0, 2], [1]]')
     """
 
     def __init__(
@@ -118,12 +118,16 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         return list(self.groups_)
 
-    def to_xgboost_constraints(self) -> list[list[Any]]:
-        """Return the groups as ``interaction_constraints`` of XGBoost: columns in no group are alone."""
+    def to_xgboost_constraints(self) -> list[list[str]] | str:
+        """Return the groups as ``interaction_constraints`` of XGBoost: columns in no group are alone.
+
+        Names in lists, or, for columns without names, numbers in a text: XGBoost takes them no other way.
+        """
         check_is_fitted(self)
         inside = {v for group in self._groups for v in group}
         alone = [[self._called(v)] for v in range(self.n_features_in_) if v not in inside]
-        return [*map(list, self.groups_), *alone]
+        constraints = [*map(list, self.groups_), *alone]
+        return constraints if hasattr(self, "feature_names_in_") else str(constraints)
 
     def _fit(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         self._check_settings()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from xordal.data.files import file_bytes
@@ -17,7 +18,7 @@ from xordal.formats import model_file
 from xordal.formats.bif import read_bif, write_bif
 from xordal.formats.directed_file import is_directed, read_directed, write_directed
 from xordal.formats.hugin_net import read_net, write_net
-from xordal.formats.uai import NAMES, is_uai, read_uai, write_names, write_uai
+from xordal.formats.uai import NAMES, is_uai, order_of, read_uai, write_names, write_uai
 from xordal.formats.xmlbif import read_xmlbif, write_xmlbif
 from xordal.model.directed import BayesianNetwork, along_a_perfect_order
 from xordal.model.network import DecomposableMarkovNetwork
@@ -59,9 +60,7 @@ _OF_DIRECTED: dict[str, Callable[[BayesianNetwork], Iterator[str]]] = {
     "bif": write_bif,
     "xmlbif": write_xmlbif,
     "net": write_net,
-    "uai": write_uai,
-    "uai-pgmpy": lambda network: write_uai(network, "pgmpy"),
-    "uai-pyagrum": lambda network: write_uai(network, "pyagrum"),
+    **{name: partial(write_uai, order=order_of(name)) for name in ("uai", "uai-pgmpy", "uai-pyagrum")},
 }
 
 FORMATS: tuple[str, ...] = ("json", *_OF_DIRECTED, *_OF_ANY)
@@ -141,7 +140,7 @@ def write_network(network: Network, path: str | Path, to: str | None = None) -> 
     pieces = list(network_text(network, chosen))  # all of it first: an error must not leave half a file
     write_pieces(path, pieces)
     if chosen.startswith("uai") and not is_standard_output(path):
-        write_text(f"{path}{NAMES}", write_names(as_directed(network)))
+        write_text(f"{path}{NAMES}", write_names(as_directed(network), order_of(chosen)))
 
 
 def network_text(network: Network, to: str) -> Iterator[str]:

@@ -11,11 +11,12 @@
 
 Programs differ in the order of the cells. By the format's description the last variable of a table changes
 fastest. pgmpy writes the first one fastest. pyAgrum writes the child fastest, then the first parent. All three
-are read: pgmpy's order shows in rows that do not sum to one otherwise, pyAgrum's in the names that it puts as
-comments behind the variables of each table. The first is written unless another :data:`Order` is asked for.
+are read: pgmpy's order shows in rows that are nearer to a sum of one than otherwise, pyAgrum's in the names
+that it puts as comments behind the variables of each table. The first is written unless another :data:`Order`
+is asked for.
 
-The names beside ``net.uai`` are in ``net.uai.names``, JSON with ``variables`` and ``levels``. Without that file
-variables are called x0, x1, ... and their levels 0, 1, ...
+The names beside ``net.uai`` are in ``net.uai.names``, JSON with ``variables``, ``levels`` and ``order``, so
+that nothing has to be guessed. Without that file variables are called x0, x1, ... and their levels 0, 1, ...
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ import json
 import re
 from collections.abc import Hashable, Iterator
 from math import prod
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import ModelFileError
 from xordal.formats.checked import parse
-from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, ROUNDING, Draft, number, short
+from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, Draft, number, short
 from xordal.formats.levels import level_from_json, level_to_json
 from xordal.formats.plain_words import plain_word
 from xordal.model.directed import BayesianNetwork
@@ -48,6 +49,11 @@ _COMMENT = re.compile(r"#[^\n]*")
 _COMMENTED_SCOPE = re.compile(r"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S", re.MULTILINE)
 
 Names = tuple[tuple[str, ...], tuple[tuple[Hashable, ...], ...]]
+
+
+def order_of(format_name: str) -> Order:
+    """Return the order of cells of a format: ``uai``, ``uai-pgmpy`` or ``uai-pyagrum``."""
+    return cast(Order, format_name.removeprefix("uai-"))
 
 
 def is_uai(text: str) -> bool:
@@ -82,8 +88,10 @@ def read_uai(
                 numbers.wrong(f"the table of {scope} has negative numbers")
         factors = [Factor(scope, table) for scope, table in zip(scopes, tables, strict=True)]
         return markov_network(variables, levels, factors)
-    is_pyagrum = len(_COMMENTED_SCOPE.findall(text)) == len(scopes)
-    in_order = _in_order(scopes, tables, n_levels, is_pyagrum=is_pyagrum)
+    told = None if names is None else _told_order(names, f"{file}{NAMES}")
+    if told is None and len(_COMMENTED_SCOPE.findall(text)) == len(scopes):
+        told = "pyagrum"
+    in_order = _in_order(scopes, tables, n_levels, told)
     drafted = _bayesian(n_levels, in_order, numbers)
     return BayesianNetwork(variables, levels, drafted.families)
 
@@ -93,25 +101,30 @@ Table = NDArray[np.float64]
 
 
 def _in_order(
-    scopes: list[Scope], tables: list[Table], n_levels: list[int], *, is_pyagrum: bool
+    scopes: list[Scope], tables: list[Table], n_levels: list[int], told: Order | None
 ) -> list[tuple[Scope, Table]]:
     """Return scopes, parents first, and tables with an axis for each of their variables, whoever wrote them."""
-    if is_pyagrum:
+    if told == "pyagrum":
         turned = [(*scope[-2::-1], *scope[-1:]) for scope in scopes]
         shapes = [[n_levels[v] for v in scope] for scope in turned]
         return [(scope, t.reshape(shape)) for scope, t, shape in zip(turned, tables, shapes, strict=True)]
-    if not all(map(_sums_to_one, tables)):
-        first_fastest = [
-            t.reshape([n_levels[v] for v in reversed(scope)]).transpose()
-            for scope, t in zip(scopes, tables, strict=True)
-        ]
-        if all(map(_sums_to_one, first_fastest)):
-            return list(zip(scopes, map(np.ascontiguousarray, first_fastest), strict=True))
-    return list(zip(scopes, tables, strict=True))
+    first_fastest = [
+        np.ascontiguousarray(t.reshape([n_levels[v] for v in reversed(scope)]).transpose())
+        for scope, t in zip(scopes, tables, strict=True)
+    ]
+    is_pgmpy = told == "pgmpy" or (told is None and _off_one(first_fastest) < _off_one(tables))
+    return list(zip(scopes, first_fastest if is_pgmpy else tables, strict=True))
 
 
-def _sums_to_one(table: Table) -> bool:
-    return bool(table.ndim and (np.abs(table.sum(axis=-1) - 1) <= ROUNDING).all())
+def _off_one(tables: list[Table]) -> float:
+    """Return by how much the sums of rows are off one at most."""
+    return max([float(np.abs(t.sum(axis=-1) - 1).max()) for t in tables if t.ndim], default=0.0)
+
+
+def _told_order(names: str, file: str) -> Order | None:
+    """Return the order that the file of names tells, if it does."""
+    told = parse(names, file).get("order")
+    return None if told is None else cast(Order, told.one_of(*get_args(Order)))
 
 
 def _bayesian(n_levels: list[int], tables: list[tuple[Scope, Table]], numbers: _Numbers) -> BayesianNetwork:
@@ -220,8 +233,9 @@ def write_uai(network: BayesianNetwork, order: Order = "uai") -> Iterator[str]:
         yield f"\n{family.chances.size}\n{' '.join(cells)}\n"
 
 
-def write_names(network: BayesianNetwork) -> str:
-    """Return the names that belong beside a UAI file, as JSON."""
+def write_names(network: BayesianNetwork, order: Order = "uai") -> str:
+    """Return the names that belong beside a UAI file, and its order of cells, as JSON."""
     named = zip(network.variables, network.levels, strict=True)
     levels = {name: [level_to_json(level, name) for level in known] for name, known in named}
-    return json.dumps({"variables": list(network.variables), "levels": levels}, indent=1) + "\n"
+    told = {"variables": list(network.variables), "levels": levels, "order": order}
+    return json.dumps(told, indent=1) + "\n"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import xordal
@@ -44,6 +44,7 @@ def there_and_back(
 
 
 @each_format
+@example(n_levels=[2, 2], seed=264)  # rows that nearly sum to one in two orders of the cells
 @given(n_levels=st.lists(st.integers(1, 4), min_size=1, max_size=6), seed=st.integers(0, 999))
 def test_a_network_comes_back_exactly(
     to: str, n_levels: list[int], seed: int, tmp_path_factory: pytest.TempPathFactory

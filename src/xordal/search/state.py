@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,9 @@ from xordal.graph.fill_in import touched
 from xordal.graph.nearby import disturbed
 from xordal.graph.separators import SeparatorPaths
 from xordal.search.candidate import Candidate, candidate
-from xordal.types import EMPTY, Link, LinkSet, VarSet, varset
+from xordal.types import EMPTY, Link, LinkSet, VarSet, members, varset
+
+Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Change:
     touched
         Vertices: a set with none of them on the paths between its variables is completed with the same fill-in
         (:mod:`xordal.graph.fill_in`).
+    labels
+        Numbers of the components of each variable, before and after.
     """
 
     before: ChordalGraph
@@ -60,6 +63,7 @@ class Change:
     removed: LinkSet
     disturbed: VarSet
     touched: VarSet
+    labels: tuple[Labels, Labels]
 
     @cached_property
     def ends(self) -> VarSet:
@@ -67,13 +71,19 @@ class Change:
         return varset(v for link in (*self.added, *self.removed) for v in link)
 
     @cached_property
+    def regrouped(self) -> VarSet:
+        """The variables whose component is another one now."""
+        both = zip(self.before.components, self.after.components, strict=True)
+        return varset(v for v, (then, now) in enumerate(both) if then is not now and then != now)
+
+    @cached_property
     def split(self) -> VarSet:
         """The variables whose component has lost others: what they were connected with is apart from them now.
 
         Only links that go can do that, so in most changes there are none.
         """
-        both = zip(self.before.components, self.after.components, strict=True)
-        return varset(v for v, (then, now) in enumerate(both) if then & ~now) if self.removed else EMPTY
+        before, after = self.before.components, self.after.components
+        return varset(v for v in members(self.regrouped) if before[v] & ~after[v]) if self.removed else EMPTY
 
 
 class GraphState:
@@ -91,7 +101,8 @@ class GraphState:
     def __init__(self, graph: ChordalGraph) -> None:
         nothing, everything = ChordalGraph.empty(graph.n_vertices), VarSet((1 << graph.n_vertices) - 1)
         self.graph, self.labels = graph, labels_of(graph.components)
-        self._steps = [Change(nothing, graph, graph.links, (), everything, everything)]
+        labels = labels_of(nothing.components), self.labels
+        self._steps = [Change(nothing, graph, graph.links, (), everything, everything, labels)]
         self._since: dict[int, Change] = {}
         self._paths: SeparatorPaths | None = None
         self._candidates: dict[VarSet, Candidate | None] = {}
@@ -112,6 +123,7 @@ class GraphState:
                 tuple(link for one in steps for link in one.removed),
                 reduce(or_, [one.disturbed for one in steps]),
                 reduce(or_, [one.touched for one in steps]),
+                (steps[0].labels[0], self.labels),
             )
         return self._since[position]
 
@@ -143,19 +155,31 @@ class GraphState:
         step = Addition(*link, VarSet(masks[link[0]] & masks[link[1]]))
         self._go_on(self.graph.without((link,)), (), (link,), disturbed(masks, (link,)), touched([step]))
 
-    def _go_on(self, graph: ChordalGraph, *how: Any) -> None:
-        self._steps.append(Change(self.graph, graph, *how))
-        self.graph, self.labels = graph, labels_of(graph.components)
+    def _go_on(
+        self, graph: ChordalGraph, added: LinkSet, removed: LinkSet, around: VarSet, there: VarSet
+    ) -> None:
+        labels = labels_of(graph.components, self.graph.components, self.labels)
+        both = self.labels, labels
+        self._steps.append(Change(self.graph, graph, added, removed, around, there, both))
+        self.graph, self.labels = graph, labels
         self._since.clear()
         self._candidates.clear()
 
 
-def labels_of(components: Sequence[int]) -> NDArray[np.int64]:
+def labels_of(components: Sequence[int], before: Sequence[int] = (), known: Labels | None = None) -> Labels:
     """Return a number for each variable, equal for those of one component: its lowest variable.
+
+    ``known`` are the labels of ``before``, other components of the same variables, most of which still hold.
 
     Examples
     --------
     >>> labels_of(ChordalGraph.empty(3).add([(0, 1)]).components)
     array([0, 0, 2])
     """
-    return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
+    if known is None:
+        return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
+    labels = known.copy()
+    for v, (now, then) in enumerate(zip(components, before, strict=True)):
+        if now is not then:
+            labels[v] = (now & -now).bit_length() - 1
+    return labels

@@ -71,13 +71,12 @@ class WithFillIn:
         """Return the admitted sets that lie in the graph in another way; forget those that miss other links."""
         for link in map(varset, change.removed):  # what misses one more link is another question
             self._tested = {s for s in self._tested if s & link != link}
-        joined = change.before.components != change.after.components
         found = []
         for s, one in list(self._admitted.items()):
             if s & change.ends and len(change.after.missing_links(s)) != self._i:
                 del self._admitted[s]
             elif one.region & change.touched or (
-                joined and change.before.n_components_of(s) != change.after.n_components_of(s)
+                s & change.regrouped and change.before.n_components_of(s) != change.after.n_components_of(s)
             ):
                 found.append(s)
         return found

@@ -22,14 +22,13 @@ from xordal.search.problem import Problem
 from xordal.search.shapes import free_shape
 from xordal.search.sources import Tell
 from xordal.search.sources.bounded import BoundedSets, are_apart
-from xordal.search.state import Change, labels_of
+from xordal.search.state import Change, Labels
 from xordal.types import VarSet, members, varset
 
 _MOST_KEPT = 200_000  # sets of a block; one that found more is scanned again rather than kept
 MOST_WAITING = 4_000_000  # sets of one size that wait to be scored, 20 to 50 bytes each
 
 Sets = NDArray[np.int32]
-Labels = NDArray[np.int64]
 
 
 class SetScan:
@@ -68,9 +67,9 @@ class Free:
         """Yield them all at first, later those that a split of components has set free again."""
         if not self._is_scanned:
             self._is_scanned = True
-            yield self._best(labels_of(change.after.components))
+            yield self._best(change.labels[1])
         elif change.split:
-            yield self._best(labels_of(change.after.components), connected=labels_of(change.before.components))
+            yield self._best(change.labels[1], connected=change.labels[0])
 
     def _best(self, labels: Labels, connected: Labels | None = None, below: float = inf) -> BoundedSets:
         """Return the best of the free sets; what is too much to keep is scanned for when it is needed.
@@ -127,7 +126,7 @@ class Unlinked:
         before, after = change.before, change.after
         if before.components == after.components and not change.removed:
             return
-        is_new, is_free = (are_apart(labels_of(graph.components)[self._sets]) for graph in (before, after))
+        is_new, is_free = (are_apart(labels[self._sets]) for labels in change.labels)
         for link in change.removed:
             is_new |= np.isin(self._sets, link).sum(axis=1) == 2
         found = map(varset, self._sets[is_new & ~is_free].tolist())

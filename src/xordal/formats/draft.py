@@ -6,6 +6,7 @@ than its own length. What is wrong is said by the reader's own ``wrong``, which 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -18,6 +19,8 @@ from xordal.errors import nearest
 from xordal.model.directed import BayesianNetwork, Family, topological_order
 
 MOST_VARIABLES = 100_000
+MOST_AXES = 32
+"""Variables of one table: more could only have one level each, and arrays have no more axes."""
 MOST_CELLS = 2**24
 """Cells of the largest table: 128 MB."""
 
@@ -48,7 +51,7 @@ class Draft:
         if not levels:
             wrong(f"the variable {short(name)} has no levels")
         if len(set(levels)) < len(levels):
-            twice = next(level for place, level in enumerate(levels) if level in levels[:place])
+            twice = next(level for level, n in Counter(levels).items() if n > 1)
             wrong(f"the variable {short(name)} has the level {short(twice)} twice")
         self.levels[name] = tuple(levels)
 
@@ -64,6 +67,8 @@ class Draft:
         shape = tuple(len(self.levels[name]) for name in (*parents, child))
         if prod(shape) > MOST_CELLS:
             wrong(f"the table of {short(child)} has {prod(shape):.3g} cells; the most are {MOST_CELLS:,}")
+        if len(parents) >= MOST_AXES:
+            wrong(f"{short(child)} has {len(parents)} parents; the most are {MOST_AXES - 1}")
         self.n_cells += prod(shape)
         if self.n_cells > MOST_IN_ALL:
             wrong(f"the tables up to here have more than {MOST_IN_ALL:,} cells in all")

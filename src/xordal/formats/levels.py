@@ -75,8 +75,9 @@ def level_from_json(node: Node) -> Hashable:
         return str(text.value)
     try:
         level = _READ[kind](text.value)
+        is_nan = level != level  # noqa: PLR0124 - NaN of any type; a signalling one raises
     except (ValueError, OverflowError, InvalidOperation):
         text.wrong(f"{text.value!r} is no {kind}")
-    if level != level:  # noqa: PLR0124 - NaN of any type
+    if is_nan:
         text.wrong("a level cannot be NaN")
     return level

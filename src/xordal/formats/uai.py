@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from xordal.errors import ModelFileError
 from xordal.formats.checked import parse
-from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, Draft, number, short
+from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, number, short
 from xordal.formats.levels import level_from_json, level_to_json
 from xordal.formats.plain_words import plain_word
 from xordal.model.directed import BayesianNetwork
@@ -200,6 +200,8 @@ class _Numbers:
         found = tuple(self.integer(0, n_variables - 1) for _ in range(self.count(n_variables, "variables")))
         if len(set(found)) < len(found):
             self.wrong(f"the variables {found[:8]} of a table must be distinct")
+        if len(found) > MOST_AXES:
+            self.wrong(f"a table has {len(found)} variables; the most are {MOST_AXES}")
         return found
 
     def table(self, scope: tuple[int, ...], n_levels: list[int]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ def level_texts(
     for name, ones in zip(variables, levels, strict=True):
         texts = tuple(map(str, ones))
         if len(set(texts)) < len(texts):
-            twice = next(text for place, text in enumerate(texts) if text in texts[:place])
+            twice = next(text for text, n in Counter(texts).items() if n > 1)
             raise DataError(
                 f"Two levels of column {name!r} are both written {twice!r}. Make them differ as text, or write "
                 "a model file of xordal, which keeps types."

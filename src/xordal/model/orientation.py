@@ -17,8 +17,11 @@ order, at the order of the columns, and at a few random orders.
 tie when the second has no more parameters and its score falls short by at most log(n) / 2, the price of one
 parameter. Of networks that tie, the one with fewer arcs against the order of the columns is taken, arc by arc.
 
-**Marks.** An arc is not identified when a network without it, in which the child comes first, ties with the one
-that is returned. Of a network given with exact tables, n is taken as :data:`EXACT_ROWS`.
+**Marks.** An arc is not identified when a network that is equally likely whatever the data does not have it
+(:mod:`xordal.graph.equivalence`), or when a network in which the child comes first is found that ties with the
+one that is returned. The latter are sought from the returned one by turning arcs near it, so that a tie far
+from it can be missed: a mark is certain, its absence is not quite. Of a network given with exact tables, n is
+taken as :data:`EXACT_ROWS`.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ import numpy as np
 
 from xordal.counting.finalize import entropy
 from xordal.graph.chordal import perfect_order
+from xordal.graph.equivalence import compelled_arcs
 from xordal.model.directed import BayesianNetwork, family_of
 from xordal.types import VarSet, members
 
@@ -100,11 +104,12 @@ def directed(network: DecomposableMarkovNetwork) -> BayesianNetwork:
     )
     best = _settled(choices, best)
     families = tuple(family_of(network, v, members(parents)) for v, parents in enumerate(best.parents))
+    compelled = compelled_arcs(best.parents)
     unidentified = frozenset(
         (u, v)
         for v, parents in enumerate(best.parents)
         for u in members(parents)
-        if _ties(choices, best, _turned(choices, best, (u, v), 0.0))
+        if (u, v) not in compelled or _ties(choices, best, _turned(choices, best, (u, v), 0.0))
     )
     return BayesianNetwork(network.variables, network.levels, families, unidentified)
 

@@ -148,13 +148,21 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         return TargetEncoder(target_type="binary" if len(self.classes_) == 2 else "multiclass").fit(cells, y)
 
     def _from_other_rows(self, cells: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
-        """Return what an encoder of all other folds says of the rows of each fold."""
+        """Return what an encoder of all other folds says of the rows of each fold.
+
+        An encoder must know every class, so the only row of a class is among the others of all folds; it alone
+        is encoded by an encoder that knows it.
+        """
         encoded = self._encoder.transform(cells)
-        n_folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-        if n_folds > 1:
+        classes, n_rows = np.unique(y, return_counts=True)
+        is_only = np.isin(y, classes[n_rows == 1])
+        only, rest = np.flatnonzero(is_only), np.flatnonzero(~is_only)
+        if len(rest):
+            n_folds = min(_FOLDS, int(n_rows[n_rows > 1].min()))
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
-            for others, own in folds.split(cells, y):
-                encoded[own] = self._encoder_of(cells[others], y[others]).transform(cells[own])
+            for others, own in folds.split(cells[rest], y[rest]):
+                known = np.concatenate([rest[others], only])
+                encoded[rest[own]] = self._encoder_of(cells[known], y[known]).transform(cells[rest[own]])
         return np.asarray(encoded)
 
     def _found(self, codes: NDArray[np.int64], target: NDArray[np.int64]) -> list[tuple[int, ...]]:

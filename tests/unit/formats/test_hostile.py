@@ -92,6 +92,20 @@ def test_a_short_file_cannot_claim_large_tables(tmp_path: Path) -> None:
     refused(wide, tmp_path, "cells; the most are|cells in all|cycle")
 
 
+def test_many_parents_of_one_level_are_too_many(tmp_path: Path) -> None:
+    names = [f"v{v}" for v in range(70)]
+    bif = "".join(f"variable {name} {{ type discrete [ 1 ] {{ u }}; }}\n" for name in names)
+    bif += "".join(f"probability ( {name} ) {{ table 1; }}\n" for name in names[:-1])
+    refused(bif + f"probability ( v69 | {', '.join(names[:-1])} ) {{ default 1; }}\n", tmp_path, "69 parents")
+    uai = f"BAYES\n70\n{'1 ' * 70}\n1\n70 {' '.join(map(str, range(70)))}\n\n1\n1\n"
+    refused(uai, tmp_path, "70 variables; the most are 32")
+
+
+def test_the_level_that_is_there_twice_is_found_at_once(tmp_path: Path) -> None:
+    levels = ", ".join([*(f"u{v}" for v in range(50_000)), "u7"])
+    refused(f"variable a {{ type discrete [ 50001 ] {{ {levels} }}; }}", tmp_path, "'u7' twice")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

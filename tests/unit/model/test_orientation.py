@@ -158,3 +158,18 @@ def small_network(seed: int) -> DecomposableMarkovNetwork:
     graph = truth.to_markov().graph
     assert isinstance(graph, ChordalGraph)
     return estimate(graph, NumpyCounter(table), table.names, table.levels)
+
+
+def test_no_arc_of_a_chain_is_identified() -> None:
+    """A chain can be read from either end, however many rows there are."""
+    generator = np.random.default_rng(3)
+    columns: list[Any] = [generator.random(3000) < 0.4]
+    for flipped in (0.15, 0.2, 0.1):
+        columns.append(columns[-1] ^ (generator.random(3000) < flipped))
+    table = CategoricalTable.from_columns(dict(zip("abcd", columns, strict=True)))
+    network = fit_network(table, learn(table)).to_bayesian()
+    assert [(arc, network.is_identified(*arc)) for arc in (("a", "b"), ("b", "c"), ("c", "d"))] == [
+        (("a", "b"), False),
+        (("b", "c"), False),
+        (("c", "d"), False),
+    ]

@@ -111,7 +111,7 @@ def _coefficients(cells: _Cells) -> tuple[Floats, Floats | None]:
     Where all fitted counts are large there is no rest, and no degree above 2. A row or column that is a whole
     stratum leaves nothing to vary: all is zero there, exactly.
     """
-    mu = cells.a * cells.b / cells.n
+    mu = cells.a.astype(np.float64) * cells.b / cells.n  # as integers, products of 2^32 rows would overflow
     dense = _expanded(
         mu, np.minimum(cells.a, cells.b) / cells.n, np.maximum(cells.a, cells.b) / cells.n, cells.n
     )

@@ -281,3 +281,10 @@ def test_strata_too_many_to_number_are_told_apart_as_well(table: CategoricalTabl
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(margins_module, "_LARGEST_CODE", 0)
         assert moments_of(step) == numbered
+
+
+def test_billions_of_rows_do_not_overflow() -> None:
+    """Products of margins beyond 2^63: the moments are those of a table with large counts."""
+    (found,) = moments_of(counts_of([([729_496_561, 7_341_303_711], [729_496_561, 7_341_303_711])]))
+    assert found.mean == pytest.approx(1, rel=1e-6)
+    assert found.variance == pytest.approx(2, rel=1e-6)

@@ -88,7 +88,7 @@ def _read(data: str, how: Reading, split: Sequence[str], tell: Callable[[str], N
             tell(f"Column {name!r} has many levels. If these are codes of one width: --split {name}")
         return []
 
-    table = read(data, how, judge, tell)
+    table = read(data, how, judge, tell, least_columns=1 if split else 2)  # one column of codes is enough
     for name in split:
         table, left_out = split_column(table, name)
         if left_out:

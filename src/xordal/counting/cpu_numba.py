@@ -67,7 +67,7 @@ class NumbaOracle:
         notice: Callable[[str], None] = lambda line: None,
     ) -> None:
         if not is_compiled(scan_sets):
-            notice("compiling the counting kernels (once; about 20 s)")
+            notice("compiling the counting kernels (once; half a minute or so)")
         self._threads = n_threads(threads)
         self._rows = Rows(table)
         self.error = max(_SHARED_ERROR, 3 * self._rows.margin)

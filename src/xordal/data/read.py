@@ -121,13 +121,19 @@ def _warn(found: Sequence[Suspect]) -> Iterable[str]:
 
 
 def read(
-    source: Any, how: Reading, judge: Judge, tell: Callable[[str], None] = lambda message: None
+    source: Any,
+    how: Reading,
+    judge: Judge,
+    tell: Callable[[str], None] = lambda message: None,
+    *,
+    least_columns: int = 2,
 ) -> CategoricalTable:
     """Read any table; ``judge`` decides what becomes of columns that are probably no categories.
 
-    ``tell`` is told what was left out at the user's own wish.
+    ``tell`` is told what was left out at the user's own wish. A text file of fewer columns than
+    ``least_columns`` is refused.
     """
-    every, where = columns_from(source, how.text)
+    every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
     if len(every[0].codes) == 0:
         raise DataError("The table has no rows.")

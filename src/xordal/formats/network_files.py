@@ -174,7 +174,7 @@ def format_of(path: str, to: str | None = None) -> str:
     """
     if to is not None:
         if to not in FORMATS:
-            raise SettingsError(f"There is no format {to!r}: {nearest(to, FORMATS)}.")
+            raise SettingsError(f"There is no format {to!r}: {nearest(to, FORMATS)}")
         return to
     name = Path(path).name.lower()
     found = "hif" if name.endswith((".hif", ".hif.json")) else _ENDINGS.get(Path(name).suffix)

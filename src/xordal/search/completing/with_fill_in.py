@@ -26,7 +26,6 @@ from xordal.search.state import Change, GraphState
 from xordal.statistics.criterion import Evidence, Shape
 from xordal.types import Link, SignedSets, VarSet, members, varset
 
-
 Region = tuple[VarSet, tuple[int, ...]]
 """Some variables, and which of them each is linked to."""
 

@@ -27,6 +27,9 @@ from xordal.search.state import Change, GraphState
 from xordal.statistics.criterion import Evidence, Shape
 from xordal.types import Link, SignedSets, VarSet, members, varset
 
+Region = tuple[VarSet, tuple[int, ...]]
+"""Some variables, and which of them each is linked to."""
+
 
 @dataclass(slots=True, eq=False)
 class Admitted:
@@ -35,14 +38,15 @@ class Admitted:
     Attributes
     ----------
     region
-        The variables on the paths between its own: while nothing changes there, its fill-ins stay the same.
+        The variables on the paths between its own, each with its neighbours there: while these stay the same,
+        so do its fill-ins.
     fill_ins
         Those that may be accepted.
     is_scored
         Whether these were worked out.
     """
 
-    region: VarSet
+    region: Region
     fill_ins: list[Completion] = field(default_factory=list)
     is_scored: bool = False
 
@@ -76,11 +80,14 @@ class WithFillIn:
         for s, one in list(self._admitted.items()):
             if s & change.ends and len(change.after.missing_links(s)) != self._i:
                 del self._admitted[s]
-            elif one.region & change.touched or (
-                s & change.regrouped and change.before.n_components_of(s) != change.after.n_components_of(s)
-            ):
+            elif (one.region[0] & change.touched or s & change.regrouped) and one.region != self._region(s):
                 found.append(s)
         return found
+
+    def _region(self, variables: VarSet) -> Region:
+        """Return what lies between the variables of a set in the present graph."""
+        inside, masks = region(self._state.graph, self._state.paths, variables), self._state.graph.neighbours
+        return inside, tuple([masks[v] & inside for v in members(inside)])
 
     def _admit(self, sets: list[VarSet]) -> list[VarSet]:
         """Test the sets that were not tested before; return those that are admitted."""
@@ -92,7 +99,7 @@ class WithFillIn:
     def _looked_at(self, sets: list[VarSet]) -> BoundedSets:
         """Return sets with the highest rank they can have: of a pair, what its own link may reach."""
         graph, paths = self._state.graph, self._state.paths
-        self._admitted.update((s, Admitted(region(graph, paths, s))) for s in sets)
+        self._admitted.update((s, Admitted(self._region(s))) for s in sets)
         pairs = [s for s in sets if s.bit_count() == 2]
         own = {s: own_steps(graph, paths, *members(s)) for s in pairs if graph.n_components_of(s) == 1}
         new = {step for steps in own.values() for step in steps if step not in self._highest}

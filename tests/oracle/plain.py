@@ -221,7 +221,8 @@ def judged_with_fill_in(
         return own.verdict
     parts = [own.evidence]
     its_pieces = pieces_of(graph, found.variables)
-    for piece in its_pieces if len(its_pieces) > 2 else []:
+    has_parts = any(not set(link) & piece for piece in its_pieces for link in found.links)
+    for piece in its_pieces if has_parts else []:
         its_own = [link for link in found.links if set(link) & piece]
         able = [set(some) for some in subsets(its_own) if flipped(after, some) is not None]
         for gone in able:
@@ -407,7 +408,7 @@ def largest_part_of(graph: ChordalGraph, n_levels: tuple[int, ...]) -> int | Non
     """Return the most free parameters that the part of a piece adds when a whole graph is completed."""
     everything = VarSet((1 << graph.n_vertices) - 1)
     its_pieces, missing = pieces_of(graph, everything), list(graph.missing_links(everything))
-    if len(its_pieces) < 3:
+    if all(set(link) & piece for piece in its_pieces for link in missing):
         return None
     found = []
     for piece in its_pieces:

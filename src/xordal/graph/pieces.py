@@ -12,7 +12,7 @@ graph itself always qualifies, so every piece has a part.
 
 Example: no links, W = {a, b, z}. The pieces are a, b and z. The part of z adds z - a and z - b to the graph
 with a - b, and gains I(z; a b). Where a and b are linked already there are two pieces, {a, b} and z, and the
-part of both is the whole set: with two pieces there is nothing to leave out.
+part of both is the whole set: nothing can come before them.
 """
 
 from __future__ import annotations
@@ -55,17 +55,18 @@ def pieces(variables: VarSet, links: LinkSet) -> tuple[VarSet, ...]:
     return tuple(found)
 
 
-def has_several_pieces(variables: VarSet, links: LinkSet) -> bool:
-    """Whether a set has more than two pieces: only then is a part of it less than the whole.
+def has_parts(variables: VarSet, links: LinkSet) -> bool:
+    """Whether some part of a set is less than the whole: a missing link has no end in one of the pieces.
 
-    With two pieces every missing link joins the one to the other.
+    With two pieces that are complete every missing link joins the one to the other.
     """
     n_variables, n_links = variables.bit_count(), len(links)
-    if n_variables < 3 or n_links < 3:  # three pieces miss three links at least
+    if n_links < 3:  # three pieces miss three links at least, and two of which one is not complete four
         return False
     if 2 * n_links == n_variables * (n_variables - 1):  # no link at all: a scanned set
-        return True
-    return len(pieces(variables, links)) > 2
+        return n_variables > 2
+    ends = [varset(link) for link in links]
+    return any(not both & piece for piece in pieces(variables, links) for both in ends)
 
 
 @lru_cache(maxsize=1 << 12)  # sets of few variables lie in few ways, so that most are met again

@@ -26,7 +26,7 @@ from itertools import combinations
 from math import prod
 
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.pieces import Chain, has_several_pieces, parts
+from xordal.graph.pieces import Chain, has_parts, parts
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.null_law import NullLaw
@@ -67,7 +67,7 @@ class NeededParts:
 
     def _structure(self, found: Evidence) -> list[_Part]:
         """Return the parts of a candidate without their gains; none where only the whole is to be tested."""
-        if found.is_fixed or not has_several_pieces(found.variables, found.links):
+        if found.is_fixed or not has_parts(found.variables, found.links):
             return []
         key = found.links, frozenset(found.change)
         if key not in self._known:
@@ -123,7 +123,7 @@ def largest_part(variables: VarSet, links: LinkSet, n_levels: tuple[int, ...]) -
     >>> largest_part(VarSet(0b111), ((0, 1), (0, 2), (1, 2)), n_levels=(2, 2, 3))  # I(2; 0 1)
     6
     """
-    if not has_several_pieces(variables, links):
+    if not has_parts(variables, links):
         return None
     inside = members(variables)
     levels = tuple([n_levels[v] for v in inside])

@@ -17,7 +17,7 @@ import numpy as np
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import Completion, own_steps, region
-from xordal.graph.pieces import has_several_pieces, last_to_come
+from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
 from xordal.search.candidate import gains, of_chain, within
 from xordal.search.completing.legality import fill_ins
@@ -182,7 +182,7 @@ def filled(
 
 def _parts(graph: ChordalGraph, done: Completion, own: Evidence) -> tuple[tuple[Addition, ...], ...]:
     """Return the links of each piece of a set that can come last, when all other links are there."""
-    if not has_several_pieces(own.variables, own.links):
+    if not has_parts(own.variables, own.links):
         return ()
     after = graph.extended(tuple((step.x, step.y) for step in done.steps))
     return last_to_come(after, own.variables, own.links)

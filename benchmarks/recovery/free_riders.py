@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.recovery.study import interval, markdown, publish, repeat, share_text, table_of
-from xordal import learn
+from xordal import Limits, learn
 
 N_NOISE = 30
 ROWS = (500, 2_000, 10_000, 30_000, 100_000)
@@ -125,7 +125,8 @@ def run(model: str, n_rows: int, seed: int) -> Outcome:
     """Learn from one sample of a model."""
     generator = np.random.default_rng([seed, n_rows, sorted(MODELS).index(model), 1997])
     columns, cliques = MODELS[model](generator, n_rows)
-    learned = learn(table_of([*columns, *noise(generator, n_rows)]), find_groups=False)
+    one_thread = Limits(threads=1)  # the processes of --workers share the cores
+    learned = learn(table_of([*columns, *noise(generator, n_rows)]), find_groups=False, limits=one_thread)
     true = {pair for clique in cliques for pair in combinations(clique, 2)}
     is_noise_linked = any(v >= len(columns) for _, v in learned.links)
     return Outcome(is_noise_linked, len(learned.links), len(true & set(learned.links)), len(true))

@@ -24,9 +24,10 @@ from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.search.candidate import Candidate, addition, candidate, of_chain
 from xordal.search.constraints import FREE, Rules
-from xordal.search.problem import Judged, Problem, judge
+from xordal.search.problem import Judged, Problem, evidence, judge
 from xordal.search.schedule import Position, Schedule
-from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape
+from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict
+from xordal.statistics.significance import SignificanceJudge
 from xordal.types import Link, LinkSet, SearchRun, TraceEntry, VarSet, members, varset
 
 
@@ -92,7 +93,8 @@ class _Run:
         while position is not None and position.i <= max(1, self.graph.n_missing):
             modified = False
             while True:
-                scored = judge(self.problem, list(legal(self.problem, self.graph, position.i)))
+                able = list(legal(self.problem, self.graph, position.i))
+                scored = [judged_by_pieces(self.problem, self.graph, found) for found in able]
                 self.n_scored += len(scored)
                 self.graphs_tested += comb(self.graph.n_missing, position.i)
                 if self.problem.fill_in:
@@ -153,7 +155,7 @@ class _Run:
             if without is None:
                 continue
             (found,) = judge(self.problem, [bringing(self.graph, without, link)])
-            if judging.depends([found.evidence], 1)[0] or self.is_needed(link):
+            if judging.depends([found.evidence])[0] or self.is_needed(link):
                 continue
             log_ps = judging.log_p_values([found.evidence])
             strength = found.verdict.rank if log_ps is None else -log_ps[0]
@@ -189,6 +191,76 @@ class _Run:
             **({rest: 1} if rest else {}),
         }
         return judge(self.problem, [Candidate(varset(pair), (pair,), terms)])[0].evidence
+
+
+def judged_by_pieces(problem: Problem, graph: ChordalGraph, found: Candidate) -> Judged:
+    """Judge a candidate by the letter: by significance, its p-value is that of its least needed piece.
+
+    A piece is a component of the graph between the variables of the set. Its part is what is to be added to any
+    largest chordal graph that has no link of the piece among those that are missing.
+    """
+    (whole,) = judge(problem, [found])
+    if not isinstance(problem.judge, SignificanceJudge):
+        return whole
+    parts = []
+    for piece in pieces_of(graph, found.variables):
+        others = [link for link in found.links if not set(link) & piece]
+        able = [set(some) for some in subsets(others) if is_chordal(linked(graph.neighbours, some))]
+        for kept in able:
+            if not any(kept < other for other in able):
+                parts.append(between(problem, graph.add(kept), graph.add(found.links), found.variables))
+    return whole._replace(verdict=least_needed(problem, whole.evidence, parts))
+
+
+def judged_with_fill_in(
+    problem: Problem, graph: ChordalGraph, after: ChordalGraph, found: Candidate
+) -> Verdict:
+    """Judge the own links of a set that is completed with fill-in; ``after`` is the graph with all of them."""
+    (own,) = judge(problem, [found])
+    if not isinstance(problem.judge, SignificanceJudge):
+        return own.verdict
+    parts = [own.evidence]
+    its_pieces = pieces_of(graph, found.variables)
+    has_parts = any(not set(link) & piece for piece in its_pieces for link in found.links)
+    for piece in its_pieces if has_parts else []:
+        its_own = [link for link in found.links if set(link) & piece]
+        able = [set(some) for some in subsets(its_own) if flipped(after, some) is not None]
+        for gone in able:
+            before = flipped(after, gone)
+            if gone and before is not None and not any(gone < other for other in able):
+                parts.append(between(problem, before, after, found.variables))
+    return least_needed(problem, own.evidence, parts)
+
+
+def least_needed(problem: Problem, found: Evidence, parts: list[Evidence]) -> Verdict:
+    """Return the verdict by the largest p-value of some parts, at the level of the whole."""
+    assert isinstance(problem.judge, SignificanceJudge)
+    log_ps = problem.judge.log_p_values(parts)
+    level = problem.judge._log_level(found.shape, bool(found.fill_in))
+    return Verdict(-max(log_ps), max(log_ps) <= level, max(log_ps))
+
+
+def pieces_of(graph: ChordalGraph, variables: VarSet) -> list[set[int]]:
+    chosen = members(variables)
+    return [{chosen[v] for v in members(one)} for one in dict.fromkeys(graph.induced(chosen).components)]
+
+
+def subsets(links: list[Link]) -> list[tuple[Link, ...]]:
+    return [some for size in range(len(links) + 1) for some in combinations(links, size)]
+
+
+def flipped(graph: ChordalGraph, links: set[Link] | tuple[Link, ...]) -> ChordalGraph | None:
+    """Return the graph without some links, or None if it is not chordal."""
+    masks = linked([0] * graph.n_vertices, set(graph.links) - set(links))
+    return ChordalGraph.of(masks) if is_chordal(masks) else None
+
+
+def between(problem: Problem, before: ChordalGraph, after: ChordalGraph, variables: VarSet) -> Evidence:
+    """Return what the links gain that one graph has more than another."""
+    old, new = signed_sets(before), signed_sets(after)
+    gained = {s: new.get(s, 0) - old.get(s, 0) for s in old | new}
+    links = tuple(sorted(set(after.links) - set(before.links)))
+    return evidence(problem, [Candidate(variables, links, {s: c for s, c in gained.items() if c and s})])[0]
 
 
 def flip(graph: ChordalGraph, link: Link) -> ChordalGraph | None:
@@ -279,7 +351,8 @@ def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, li
     2. The rule of :mod:`xordal.graph.fill_in`, which has a test by the letter of its own, completes W. That is
        a candidate if it needs links beyond those of W and keeps to what is forbidden and limited.
     3. The links of W must be accepted by themselves, each conditioned on what separates its ends when it comes
-       in, and then all links together.
+       in, and then all links together. By significance, each piece of W must be needed as well: of its own
+       links, as many as can go from the graph that has all of them.
     4. A candidate ranks by the lower of these two ranks. Of completions of W that tie, the one that ranks best
        as a whole is taken, of those that still tie the first in the order of their links.
     """
@@ -296,9 +369,10 @@ def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, li
             itself = of_chain(variables, done.own)
             ends = varset(v for link in links for v in link)
             everything = of_chain(ends, done.steps, done.fill_in)
-            own, whole = judge(problem, [itself, everything])
-            if own.verdict.is_accepted and whole.verdict.is_accepted:
-                accepted.append((min(own.verdict.rank, whole.verdict.rank), whole))
+            own = judged_with_fill_in(problem, graph, graph.add(links), itself)
+            (whole,) = judge(problem, [everything])
+            if own.is_accepted and whole.verdict.is_accepted:
+                accepted.append((min(own.rank, whole.verdict.rank), whole))
         if accepted:
             best.append(best_completion(problem, accepted))
     return n_scored, best
@@ -324,9 +398,27 @@ def is_admitted(problem: Problem, graph: ChordalGraph, variables: VarSet) -> boo
         shown.append(fsum([*given, *(-term for term in alone)]))  # one exactly rounded sum, as of every gain
     chosen = members(variables)
     n_levels = tuple(problem.n_levels[v] for v in chosen)
-    dof = prod(n_levels) - 1 - free_parameters(signed_sets(graph.induced(chosen)), n_levels)
-    shape = Shape(len(chosen), len(shown), 0, dof)
+    inside = graph.induced(chosen)
+    dof = prod(n_levels) - 1 - free_parameters(signed_sets(inside), n_levels)
+    shape = Shape(len(chosen), len(shown), 0, dof, largest_part_of(inside, n_levels))
     return bool(problem.judge.ceiling(shape, np.array([min(shown)]))[0] > -inf)
+
+
+def largest_part_of(graph: ChordalGraph, n_levels: tuple[int, ...]) -> int | None:
+    """Return the most free parameters that the part of a piece adds when a whole graph is completed."""
+    everything = VarSet((1 << graph.n_vertices) - 1)
+    its_pieces, missing = pieces_of(graph, everything), list(graph.missing_links(everything))
+    if all(set(link) & piece for piece in its_pieces for link in missing):
+        return None
+    found = []
+    for piece in its_pieces:
+        others = [link for link in missing if not set(link) & piece]
+        able = [set(some) for some in subsets(others) if is_chordal(linked(graph.neighbours, some))]
+        for kept in able:
+            if not any(kept < other for other in able):
+                before = free_parameters(signed_sets(graph.add(kept)), n_levels)
+                found.append(prod(n_levels) - 1 - before)
+    return max(found)
 
 
 def is_allowed(rules: Rules, graph: ChordalGraph, links: LinkSet, fill_in: LinkSet) -> bool:

@@ -23,6 +23,7 @@ from xordal.graph.chain import Addition
 from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidate import Candidate
 from xordal.statistics.criterion import Judge, Shape
+from xordal.statistics.needed import largest_part, largest_part_of_free
 from xordal.types import VarSet, members
 
 ShapeOf = Callable[[tuple[int, ...]], Shape]
@@ -56,8 +57,10 @@ class Shapes:
 
     def of(self, candidate: Candidate) -> Shape:
         """Return the shape of a candidate."""
+        variables, links, n_context = candidate.variables, candidate.links, candidate.n_context
         dof = free_parameters(candidate.change, self._n_levels)
-        return Shape(candidate.variables.bit_count(), len(candidate.links), candidate.n_context, dof)
+        part_dof = None if n_context or candidate.is_fixed else largest_part(variables, links, self._n_levels)
+        return Shape(variables.bit_count(), len(links), n_context, dof, part_dof)
 
     def of_chain(self, chain: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:
         """Return the shape of a candidate that links variables of a set by a chain, or a part of one."""
@@ -109,7 +112,7 @@ class Shapes:
 
 def free_shape(levels: tuple[int, ...]) -> Shape:
     """Return the shape of a set of variables from different components, from their numbers of levels."""
-    return Shape(len(levels), comb(len(levels), 2), 0, _dof_of_sharing(levels))
+    return Shape(len(levels), comb(len(levels), 2), 0, _dof_of_sharing(levels), largest_part_of_free(levels))
 
 
 def _dof_of_sharing(levels: tuple[int, ...]) -> int:
@@ -119,7 +122,17 @@ def _dof_of_sharing(levels: tuple[int, ...]) -> int:
 
 def _extended(base: Shape, cells: int, levels: tuple[int, ...]) -> Shape:
     """Return the shape of a base of so many cells with variables of these numbers of levels."""
-    size, n_links, n_context, dof = base
+    size, n_links, n_context, dof, _ = base
     n_more = len(levels)
     n_links += n_more * size + comb(n_more, 2)
-    return Shape(size + n_more, n_links, n_context, dof + _dof_of_sharing((cells, *levels)))
+    # The single variables are pieces, each with all others as the rest of the set; the base may be several.
+    part_dof = (
+        largest_part_of_free((cells, *levels)) if not base.n_links else _largest_of_singles(cells, levels)
+    )
+    return Shape(size + n_more, n_links, n_context, dof + _dof_of_sharing((cells, *levels)), part_dof)
+
+
+def _largest_of_singles(cells: int, levels: tuple[int, ...]) -> int:
+    """Return the degrees of freedom of the largest part that joins one of the single variables to the rest."""
+    cells *= prod(levels)
+    return max([(r - 1) * (cells // r - 1) for r in levels])

@@ -49,6 +49,9 @@ class Evidence(NamedTuple):
     also
         Further tests that the candidate has to pass: with fill-in, that of its own links where they come in.
         It is accepted when each test accepts it, and ranks by the weakest.
+    parts
+        Of links that come in together with a fill-in: the chains by which each piece of the set can come last
+        (:func:`xordal.graph.pieces.last_to_come`). Of other sets they follow from the change.
     """
 
     variables: VarSet
@@ -61,6 +64,7 @@ class Evidence(NamedTuple):
     chain: tuple[Addition, ...] = ()
     is_fixed: bool = False
     also: tuple[Evidence, ...] = ()
+    parts: tuple[tuple[Addition, ...], ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -93,12 +97,16 @@ class Shape(NamedTuple):
         Other variables that its change holds: what its links are conditioned on.
     dof
         Nominal degrees of freedom.
+    part_dof
+        Those of the largest part that must be needed (:mod:`xordal.statistics.needed`), or fewer; None where
+        only the whole is tested.
     """
 
     n_variables: int
     n_links: int
     n_context: int
     dof: int
+    part_dof: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

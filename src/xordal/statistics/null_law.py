@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, compress
-from math import log
+from math import fsum, log
 
 import numpy as np
 
+from xordal.counting.finalize import entropy
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
@@ -89,6 +90,7 @@ class NullLaw:
         self._n_levels = n_levels
         self._seed = seed
         self._counts: dict[VarSet, CellCounts] = {}
+        self._entropies: dict[VarSet, float] = {}
         self._ordered: dict[VarSet, list[int]] = {}
         self._steps: dict[Addition, Moments] = {}
         self._moments: dict[tuple[LinkSet, frozenset[VarSet], tuple[Addition, ...]], Moments] = {}
@@ -107,6 +109,13 @@ class NullLaw:
         for key, chain in chains.items():
             self._moments[key] = sum([self._steps[step] for step in chain], Moments(0, 0))
         return [self._moments[key] for key in keys]
+
+    def gains(self, changes: Sequence[SignedSets]) -> list[float]:
+        """Return by how many nats each change lowers the entropy of the network."""
+        self._count([s for terms in changes for s in terms if s not in self._entropies])
+        for s in {s for terms in changes for s in terms if s not in self._entropies}:
+            self._entropies[s] = entropy(self._counts[s].counts)
+        return [-fsum([sign * self._entropies[s] for s, sign in terms.items()]) for terms in changes]
 
     def _chain(self, found: Evidence) -> tuple[Addition, ...]:
         """Return the steps of a candidate, rebuilt from its change: where its links lie, all else is linked."""

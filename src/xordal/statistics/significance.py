@@ -1,14 +1,15 @@
 """Significance: the default criterion, right without tuning.
 
-The promise: with probability about 1 - alpha no accepted set had zero gain in the population when it was
-accepted. It does not say that every link belongs to the true network: with x - y - z true and an empty graph,
-x and z do depend on each other.
+The promise: with probability about 1 - alpha no accepted set held a piece whose links gained nothing in the
+population when they were accepted. So no column that depends on nothing is linked. It does not say that every
+link belongs to the true network: with x - y - z true and an empty graph, x and z do depend on each other.
 
-A candidate's p-value is the larger of two. One is of the law that its G2 has when nothing is there, given the
-margins (:mod:`xordal.statistics.null_law`); it is right on sparse tables. The other is that of the nominal
-chi-squared for a set without context, and of one degree of freedom for a set with one. It costs little power
-and makes :meth:`SignificanceJudge.ceiling` a bound that needs no counts. The level alpha is shared out among
-all hypotheses by static weights (:mod:`xordal.statistics.weights`).
+The p-value of a set is that of its least needed piece (:mod:`xordal.statistics.needed`), and that of a piece
+the larger of two. One is of the law that its G2 has when nothing is there, given the margins
+(:mod:`xordal.statistics.null_law`); it is right on sparse tables. The other is that of the nominal chi-squared
+for a set without context, and of one degree of freedom for a set with one. It costs little power and makes
+:meth:`SignificanceJudge.ceiling` a bound that needs no counts. The level alpha is shared out among all
+hypotheses by static weights (:mod:`xordal.statistics.weights`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from xordal.errors import SettingsError
 from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile_of
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
+from xordal.statistics.needed import NeededParts, largest_part, largest_part_of_free
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
 from xordal.statistics.weights import Weights
 
@@ -41,7 +43,7 @@ class Significance:
     Parameters
     ----------
     alpha
-        Probability, about, of accepting any set of links that gains nothing in the population.
+        Probability, about, of accepting any set of links with a piece that gains nothing in the population.
     seed
         Of the shuffles by which the largest sparse tables are judged.
 
@@ -68,80 +70,86 @@ class Significance:
         """Return the judge of candidates in this sample."""
         if sample.n_rows is None or sample.counter is None:
             return EntropyDecrement(0.0)
-        return SignificanceJudge(self.alpha, sample.n_rows, _weights(sample), _law(sample, self.seed))
+        return SignificanceJudge(self.alpha, sample, int(self.seed))
 
     def to_json(self) -> dict[str, object]:
         """Return the name, the level and the seed: all that what it accepts depends on."""
         return {"name": "Significance", "alpha": self.alpha, "seed": int(self.seed)}
 
 
-def _weights(sample: Sample) -> Weights:
-    return Weights(len(sample.n_levels), sample.max_links, sample.max_variables)
-
-
-def _law(sample: Sample, seed: int) -> NullLaw:
-    assert sample.counter is not None
-    return NullLaw(sample.counter, sample.n_levels, int(seed))
-
-
 class SignificanceJudge:
     """Significance put to a sample."""
 
-    def __init__(self, alpha: float, n_rows: int, weights: Weights, law: NullLaw) -> None:
+    def __init__(self, alpha: float, sample: Sample, seed: int) -> None:
+        assert sample.n_rows is not None and sample.counter is not None
         self._log_alpha = log(alpha)
-        self._n_rows = n_rows
+        self._n_rows, self._n_levels = sample.n_rows, sample.n_levels
+        weights = Weights(len(sample.n_levels), sample.max_links, sample.max_variables)
         self._log_weight = cache(weights.log_weight)
-        self._law = law
+        self._law = NullLaw(sample.counter, sample.n_levels, seed)
+        self._needed = NeededParts(self._law, sample.n_levels)
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
-        """Rank by -log p; one that cannot be accepted has no p-value, since nothing was counted for it."""
-        shapes = [found.shape for found in batch]
-        bars = [self._log_level(shape, bool(found.fill_in)) for shape, found in zip(shapes, batch, strict=True)]
-        nominal = self._nominal(batch, shapes)
-        log_ps = self._where_able(batch, nominal, bars)
+        """Rank by -log p of the least needed piece.
+
+        One that cannot be accepted has no p-value, since not all was counted for it.
+        """
+        bars, lowest = self._bars(batch), self._lowest(batch)
+        able = [place for place, bar in enumerate(bars) if lowest[place] <= bar]
+        parts = self._needed.of([batch[place] for place in able])
+        log_ps = dict(zip(able, self._largest(parts, [bars[place] for place in able]), strict=True))
         return [
-            Verdict(-lowest, False) if log_p is None else Verdict(-log_p, log_p <= bar, log_p)
-            for lowest, log_p, bar in zip(nominal, log_ps, bars, strict=True)
+            Verdict(-low, False) if (log_p := log_ps.get(place)) is None else self._verdict(log_p, bar)
+            for place, (low, bar) in enumerate(zip(lowest, bars, strict=True))
+        ]
+
+    def _verdict(self, log_p: float, bar: float) -> Verdict:
+        return Verdict(-log_p, log_p <= bar, log_p)
+
+    def _largest(self, sets: Sequence[Sequence[Evidence]], bars: Sequence[float]) -> list[float | None]:
+        """Return the largest log p-value of each set's parts; None where one of them cannot reach the bar."""
+        tested = [part for parts in sets for part in parts]
+        nominal = iter(self._nominal(tested))
+        lowest = [[next(nominal) for _ in parts] for parts in sets]
+        able = [max(some) <= bar for some, bar in zip(lowest, bars, strict=True)]
+        chosen = [part for parts, is_able in zip(sets, able, strict=True) if is_able for part in parts]
+        log_ps = iter(
+            self._log_ps(
+                chosen, [low for some, is_able in zip(lowest, able, strict=True) if is_able for low in some]
+            )
+        )
+        return [
+            max([next(log_ps) for _ in some]) if is_able else None
+            for some, is_able in zip(lowest, able, strict=True)
         ]
 
     def highest(self, batch: Sequence[Evidence]) -> list[float]:
         """Return -log p of the nominal test, where that can be accepted."""
-        shapes = [found.shape for found in batch]
-        nominal = self._nominal(batch, shapes)
-        return [
-            -log_p if log_p <= self._log_level(shape, bool(found.fill_in)) else -inf
-            for log_p, shape, found in zip(nominal, shapes, batch, strict=True)
-        ]
+        both = zip(self._lowest(batch), self._bars(batch), strict=True)
+        return [-log_p if log_p <= bar else -inf for log_p, bar in both]
 
     def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
-        """Return whether each p-value is below alpha times its weight, or alpha / n_tests."""
-        if n_tests is None:
-            return [verdict.is_accepted for verdict in self.judge(batch)]
-        bar = self._log_alpha - log(n_tests)
-        is_sure = [self._is_beyond_doubt(found, bar) for found in batch]
-        rest = [found for found, is_known in zip(batch, is_sure, strict=True) if not is_known]
-        nominal = self._nominal(rest, [found.shape for found in rest])
-        log_ps = iter(self._where_able(rest, nominal, [bar] * len(rest)))
-        return [is_known or ((log_p := next(log_ps)) is not None and log_p <= bar) for is_known in is_sure]
+        """Return whether each p-value is below alpha times its weight, or alpha / n_tests.
+
+        The evidence is of whole sets here, whatever their pieces.
+        """
+        bars = self._bars(batch) if n_tests is None else [self._log_alpha - log(n_tests)] * len(batch)
+        is_sure = [self._is_beyond_doubt(found, bar) for found, bar in zip(batch, bars, strict=True)]
+        rest = [[found] for found, is_known in zip(batch, is_sure, strict=True) if not is_known]
+        left = [bar for bar, is_known in zip(bars, is_sure, strict=True) if not is_known]
+        shown = (
+            log_p is not None and log_p <= bar
+            for log_p, bar in zip(self._largest(rest, left), left, strict=True)
+        )
+        return [is_known or next(shown) for is_known in is_sure]
 
     def _is_beyond_doubt(self, found: Evidence, bar: float) -> bool:
         """Whether no exact p-value is needed; the bound holds for the nominal one too, of lower moments."""
         return len(found.links) == 1 and is_beyond_doubt(2 * self._n_rows * found.gain, found.dof, bar)
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
-        """Return the log p-value of each, accepted or not."""
-        return self._log_ps(batch, self._nominal(batch, [found.shape for found in batch]))
-
-    def _where_able(
-        self, batch: Sequence[Evidence], nominal: Sequence[float], bars: Sequence[float]
-    ) -> list[float | None]:
-        """Return the log p-values of those that can reach their bar; the others cost no counts."""
-        able = [place for place, bar in enumerate(bars) if nominal[place] <= bar]
-        found: list[float | None] = [None] * len(batch)
-        log_ps = self._log_ps([batch[place] for place in able], [nominal[place] for place in able])
-        for place, log_p in zip(able, log_ps, strict=True):
-            found[place] = log_p
-        return found
+        """Return the log p-value of each as a whole, accepted or not."""
+        return self._log_ps(batch, self._nominal(batch))
 
     def _log_ps(self, batch: Sequence[Evidence], nominal: Sequence[float]) -> list[float]:
         return [
@@ -149,10 +157,26 @@ class SignificanceJudge:
             for found, law, lowest in zip(batch, self._law.moments(batch), nominal, strict=True)
         ]
 
-    def _nominal(self, batch: Sequence[Evidence], shapes: Sequence[Shape]) -> list[float]:
-        """Return the log p-values that need no counts; no candidate's own is lower."""
-        g2 = [2 * self._n_rows * found.gain for found in batch]
-        return log_tails(g2, [float(_nominal_dof(shape)) for shape in shapes])
+    def _nominal(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the log p-values of whole sets that need no counts; no set's own is lower."""
+        return self._tails(batch, [_nominal_dof(found.shape) for found in batch])
+
+    def _lowest(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the log p-values that need no counts; that of no set's least needed piece is lower."""
+        return self._tails(batch, [self._largest_dof(found) for found in batch])
+
+    def _tails(self, batch: Sequence[Evidence], dofs: Sequence[int]) -> list[float]:
+        return log_tails([2 * self._n_rows * found.gain for found in batch], [float(dof) for dof in dofs])
+
+    def _largest_dof(self, found: Evidence) -> int:
+        """Return the nominal degrees of freedom of the largest part of a candidate."""
+        shape = found.shape
+        if shape.n_context == 0 and not found.is_fixed:
+            shape = shape._replace(part_dof=largest_part(found.variables, found.links, self._n_levels))
+        return _nominal_dof(shape)
+
+    def _bars(self, batch: Sequence[Evidence]) -> list[float]:
+        return [self._log_level(found.shape, bool(found.fill_in)) for found in batch]
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return -log p of the nominal test, where that can be accepted."""
@@ -193,8 +217,10 @@ def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, i
     0.0169
     """
     log_weight = Weights(n_variables, *bounds).log_weight(size, size * (size - 1) // 2, 0)
-    return quantile_of(log(alpha) + log_weight, 2**size - 1 - size) / (2 * n_rows)
+    return quantile_of(log(alpha) + log_weight, largest_part_of_free((2,) * size)) / (2 * n_rows)
 
 
 def _nominal_dof(shape: Shape) -> int:
-    return max(shape.dof, 1) if shape.n_context == 0 else 1
+    if shape.n_context:
+        return 1
+    return max(shape.dof if shape.part_dof is None else shape.part_dof, 1)

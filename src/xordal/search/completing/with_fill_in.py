@@ -17,6 +17,7 @@ import numpy as np
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import Completion, own_steps, region
+from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
 from xordal.search.candidate import gains, of_chain, within
 from xordal.search.completing.legality import fill_ins
@@ -129,7 +130,8 @@ class WithFillIn:
 
     def judge(self, batch: Sequence[Scored]) -> list[Judged | None]:
         """Return the verdicts on the best fill-in of each set."""
-        found = filled(self._problem, [(one.variables, one.what.fill_ins) for one in batch])
+        sets = [(one.variables, one.what.fill_ins) for one in batch]
+        found = filled(self._problem, self._state.graph, sets)
         self.n_scored += sum(map(len, found))
         return accepted(self._problem, found)
 
@@ -166,10 +168,21 @@ def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
     return terms
 
 
-def filled(problem: Problem, sets: Sequence[tuple[VarSet, Sequence[Completion]]]) -> list[list[Evidence]]:
+def filled(
+    problem: Problem, graph: ChordalGraph, sets: Sequence[tuple[VarSet, Sequence[Completion]]]
+) -> list[list[Evidence]]:
     """Return the evidence for all links of each fill-in of each set, with that for the set's own links."""
     every = [(s, done) for s, some in sets for done in some]
     own = evidence(problem, [of_chain(s, done.own) for s, done in every])
+    own = [e._replace(parts=_parts(graph, done, e)) for e, (_, done) in zip(own, every, strict=True)]
     whole = evidence(problem, [of_chain(done.ends, done.steps, done.fill_in) for _, done in every])
     both = (all_links._replace(also=(its_own,)) for all_links, its_own in zip(whole, own, strict=True))
     return [[next(both) for _ in some] for _, some in sets]
+
+
+def _parts(graph: ChordalGraph, done: Completion, own: Evidence) -> tuple[tuple[Addition, ...], ...]:
+    """Return the links of each piece of a set that can come last, when all other links are there."""
+    if not has_parts(own.variables, own.links):
+        return ()
+    after = graph.extended(tuple((step.x, step.y) for step in done.steps))
+    return last_to_come(after, own.variables, own.links)

@@ -4,12 +4,13 @@ A search that only adds returns an I-map, not a minimal one: with x - y - z true
 idle once the others are there. A link xy may go when
 
 * the graph stays chordal: xy lies in exactly one maximal clique, that is, its common neighbours S are complete;
-* the data do not show that x and y depend on each other given S, in a single test of that;
+* were it missing, it would not be learned: the data do not show that x and y depend on each other given S, by
+  the very test, at the very level, at which a link behind S comes in;
 * no pseudo-independent group needs it: no set of variables of the clique, x and y among them, holds a pair that
   looks independent and is shown to be dependent given the rest of the set.
 
 Of the links that may go, the one with the least to say for it goes first, equal ones in lexicographic order. A
-link that goes could not come back at once: what brings a link in is never weaker than what keeps it.
+link that goes could not come back by itself: what brings a link in is what keeps it.
 """
 
 from __future__ import annotations
@@ -51,13 +52,17 @@ class Pruner:
         self._problem = problem
         self._largest = largest
         self._required = {*problem.rules.required, *problem.rules.fill_in}
-        self._tested: dict[tuple[Link, VarSet], tuple[Evidence, bool]] = {}
+        self._known: dict[tuple[Link, VarSet], Evidence] = {}
+        self._would_come: dict[tuple[Link, VarSet], bool] = {}
+        self._depends: dict[tuple[Link, VarSet], bool] = {}
 
     def idlest(self, graph: ChordalGraph) -> RemovableLink | None:
         """Return the link that goes next, if one may go."""
         able = [pair for pair in removable(graph) if pair[0] not in self._required]
-        self._test(able)
-        idle = self._weighed([found for found, is_shown in map(self._tested.__getitem__, able) if not is_shown])
+        would_come = self._asked(able, self._would_come, None)
+        idle = self._weighed(
+            [self._known[pair] for pair, is_shown in zip(able, would_come, strict=True) if not is_shown]
+        )
         idle.sort(key=lambda one: (one.strength, one.evidence.links))
         for place, one in enumerate(idle):
             if not self._is_needed(graph, one.evidence.links[0]):
@@ -83,14 +88,17 @@ class Pruner:
             if not self._is_needed(graph, one.evidence.links[0]):
                 yield one
 
-    def _test(self, pairs: list[tuple[Link, VarSet]]) -> None:
-        """Test links given their common neighbours, those that were not tested before."""
-        new = [pair for pair in pairs if pair not in self._tested]
-        if not new:
-            return
-        batch = evidence(self._problem, [_bringing_back(*pair) for pair in new])
-        shown = self._problem.judge.depends(batch, 1)
-        self._tested.update(zip(new, zip(batch, shown, strict=True), strict=True))
+    def _asked(
+        self, pairs: list[tuple[Link, VarSet]], known: dict[tuple[Link, VarSet], bool], n_tests: int | None
+    ) -> list[bool]:
+        """Return whether the data show each link given other variables: among all there are, or of so many."""
+        new = [pair for pair in pairs if pair not in known]
+        unknown = [pair for pair in new if pair not in self._known]
+        found = evidence(self._problem, [_bringing_back(*pair) for pair in unknown])
+        self._known.update(zip(unknown, found, strict=True))
+        shown = self._problem.judge.depends([self._known[pair] for pair in new], n_tests)
+        known.update(zip(new, shown, strict=True))
+        return [known[pair] for pair in pairs]
 
     def _is_needed(self, graph: ChordalGraph, link: Link) -> bool:
         """Whether a set of the clique, both ends in it, holds a pair that only the rest makes dependent."""
@@ -106,10 +114,11 @@ class Pruner:
         whole = varset(variables)
         pairs = [(min(pair), max(pair)) for pair in combinations(variables, 2)]
         given_rest = [(pair, VarSet(whole & ~varset(pair))) for pair in pairs]
-        alone = [(pair, EMPTY) for pair in pairs]
-        self._test([*given_rest, *alone])
-        shown = self._problem.judge.depends([self._tested[pair][0] for pair in given_rest])
-        return any(is_shown and not self._tested[pair][1] for is_shown, pair in zip(shown, alone, strict=True))
+        shown = self._asked(given_rest, self._would_come, None)
+        if not any(shown):
+            return False
+        alone = self._asked([(pair, EMPTY) for pair in pairs], self._depends, 1)
+        return any(is_shown and not is_seen for is_shown, is_seen in zip(shown, alone, strict=True))
 
 
 def removable(graph: ChordalGraph) -> Iterator[tuple[Link, VarSet]]:

@@ -1,0 +1,153 @@
+"""Every piece of a set is needed: the p-value of a candidate is that of its least needed piece.
+
+A set of links may be accepted because of one strong dependence among its variables, and bring columns along
+that have nothing to do with it. So each piece of the set (:mod:`xordal.graph.pieces`) is tested by itself: what
+do its links gain when they come in last? The p-value of the set is the *largest* of these.
+
+That needs no correction for the number of pieces. If one piece gains nothing in the population, its own p-value
+is below a level q with a probability of at most q, and the largest is not below it. To reject only when all
+tests reject is an intersection-union test (Berger 1982).
+
+It also gains power. The part of z in {a, b, z} has I(z; a b) to show, and for an exclusive-or that is all that
+the three share; but it has (r_z - 1)(r_a r_b - 1) degrees of freedom, which is less than the whole set has.
+
+For bars that need no counts: no part gains more than the whole, so no p-value of a set is lower than the tail
+of the whole gain at the degrees of freedom of its largest part (:meth:`NeededParts.largest_dof`).
+
+References
+----------
+Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Technometrics 24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import prod
+
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.pieces import Chain, has_parts, parts
+from xordal.graph.signed_sets import change, free_parameters
+from xordal.statistics.criterion import Evidence
+from xordal.statistics.null_law import NullLaw
+from xordal.types import LinkSet, SignedSets, VarSet, members, varset
+
+_Part = tuple[LinkSet, SignedSets, int]  # links, change and degrees of freedom
+
+
+class NeededParts:
+    """The parts of candidates in one sample, each as evidence of its own.
+
+    Parameters
+    ----------
+    law
+        Knows what changes gain in the sample.
+    n_levels
+        Number of levels of each variable.
+    """
+
+    def __init__(self, law: NullLaw, n_levels: tuple[int, ...]) -> None:
+        self._law = law
+        self._n_levels = n_levels
+        self._known: dict[tuple[LinkSet, frozenset[VarSet]], list[_Part]] = {}
+
+    def of(self, batch: Sequence[Evidence]) -> list[list[Evidence]]:
+        """Return the parts of each candidate, all of which must be needed; itself where it is the only one."""
+        structures = [self._structure(found) for found in batch]
+        gains = iter(self._law.gains([terms for some in structures for _, terms, _ in some]))
+        return [
+            [
+                found._replace(links=links, change=terms, gain=next(gains), dof=dof, chain=())
+                for links, terms, dof in some
+            ]
+            if some
+            else [found, *self._last(found)]
+            for found, some in zip(batch, structures, strict=True)
+        ]
+
+    def _structure(self, found: Evidence) -> list[_Part]:
+        """Return the parts of a candidate without their gains; none where only the whole is to be tested."""
+        if found.is_fixed or not has_parts(found.variables, found.links):
+            return []
+        key = found.links, frozenset(found.change)
+        if key not in self._known:
+            changes = [(links_of(chain), change(chain)) for chain in _parts_of(found)]
+            self._known[key] = [
+                (links, terms, free_parameters(terms, self._n_levels)) for links, terms in changes
+            ]
+        return self._known[key]
+
+    def _last(self, found: Evidence) -> list[Evidence]:
+        """Return the parts that the search has named: those of a set that is completed with fill-in."""
+        changes = [change(chain) for chain in found.parts]
+        return [
+            found._replace(
+                links=links_of(chain), change=terms, gain=gain, dof=free_parameters(terms, self._n_levels)
+            )._replace(chain=chain)
+            for chain, terms, gain in zip(found.parts, changes, self._law.gains(changes), strict=True)
+        ]
+
+
+def links_of(chain: Chain) -> LinkSet:
+    """Return the links of a chain in increasing order."""
+    return tuple(sorted([(step.x, step.y) for step in chain]))
+
+
+def _parts_of(found: Evidence) -> list[Chain]:
+    """Return the parts of a candidate, worked out where its links lie: there all else is linked."""
+    inside = members(_union(found.change))
+    place = {v: number for number, v in enumerate(inside)}
+
+    def here(links: Sequence[tuple[int, int]] | set[tuple[int, int]]) -> LinkSet:
+        return tuple(sorted([(place[u], place[v]) for u, v in links]))
+
+    linked = {pair for s in found.change for pair in combinations(members(s), 2)} - set(found.links)
+    graph = ChordalGraph.empty(len(inside)).extended(here(linked))
+    own = varset(place[v] for v in members(found.variables))
+    return [
+        tuple(
+            step._replace(
+                x=inside[step.x], y=inside[step.y], separator=varset(inside[v] for v in members(step.separator))
+            )
+            for step in chain
+        )
+        for chain in parts(graph, own, here(found.links))
+    ]
+
+
+def largest_part(variables: VarSet, links: LinkSet, n_levels: tuple[int, ...]) -> int | None:
+    """Return the degrees of freedom of the largest part of a set without context; None where that is the whole.
+
+    Examples
+    --------
+    >>> largest_part(VarSet(0b111), ((0, 1), (0, 2), (1, 2)), n_levels=(2, 2, 3))  # I(2; 0 1)
+    6
+    """
+    if not has_parts(variables, links):
+        return None
+    inside = members(variables)
+    levels = tuple([n_levels[v] for v in inside])
+    if 2 * len(links) == len(inside) * (len(inside) - 1):
+        return largest_part_of_free(levels)
+    place = {v: number for number, v in enumerate(inside)}
+    missing = tuple([(place[u], place[v]) for u, v in links])
+    linked = tuple(pair for pair in combinations(range(len(inside)), 2) if pair not in missing)
+    graph = ChordalGraph.empty(len(inside)).extended(linked)
+    every = parts(graph, VarSet((1 << len(inside)) - 1), missing)
+    return max([free_parameters(change(chain), levels) for chain in every])
+
+
+def largest_part_of_free(levels: tuple[int, ...]) -> int:
+    """Return the degrees of freedom of the largest part of a set without links and context.
+
+    The part of a variable v gains I(v; all others).
+    """
+    cells = prod(levels)
+    return max([(r - 1) * (cells // r - 1) for r in levels])
+
+
+def _union(terms: SignedSets) -> VarSet:
+    variables = 0
+    for s in terms:
+        variables |= s
+    return VarSet(variables)

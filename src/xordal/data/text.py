@@ -125,17 +125,17 @@ def _check_names(label: str, names: list[str], least_columns: int) -> None:
 def _columns(text: _Text) -> list[Column]:
     if not text.body.strip("\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
-    _refuse_half_characters(text)
+    data = _encoded(text)
     # An odd number of quotes may be a quotation without end, which Arrow would read up to the end of the file.
     has_odd_quotes = text.text.count('"') % 2 == 1
     if len(text.text) < _LARGE or has_odd_quotes:
         return _by_python(text, strict=has_odd_quotes)
-    return _by_arrow(text) or _by_python(text, strict=False)
+    return _by_arrow(text, data) or _by_python(text, strict=False)
 
 
-def _refuse_half_characters(text: _Text) -> None:
+def _encoded(text: _Text) -> bytes:
     try:
-        text.body.encode()
+        return text.body.encode()
     except UnicodeEncodeError as error:  # the encoding given was not the file's
         line = _line_count(text.text[: text.body_start] + text.body[: error.start]) + 1
         raise DataError(
@@ -144,14 +144,13 @@ def _refuse_half_characters(text: _Text) -> None:
         ) from None
 
 
-def _by_arrow(text: _Text) -> list[Column] | None:
+def _by_arrow(text: _Text, data: bytes) -> list[Column] | None:
     """Return the columns, or None for a file that is wrong or has a huge record."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     from xordal.data.arrow import column_of
 
-    data = text.body.encode()
     places = [str(v) for v in range(len(text.names))]
     try:
         table = arrow_csv.read_csv(

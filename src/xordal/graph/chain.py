@@ -35,23 +35,20 @@ def additions(graph: ChordalGraph, links: LinkSet) -> tuple[Addition, ...] | Non
     """
     if not links:
         return ()
-    if len(links) == 1:
-        (link,) = links
-        separator = graph.separator(link)
-        return None if separator is None else (Addition(*link, separator),)
-    masks: list[int] = list(graph.neighbours)
-    components: list[int] = list(graph.components)
+    able = ((*link, separator) for link in links if (separator := graph.separator(link)) is not None)
     chain: list[Addition] = []
     waiting = list(links)
-    while waiting:
-        for x, y in waiting:
-            separator = separator_of(masks, components, x, y)
-            if separator is not None:
-                break
-        else:
-            return None
-        chain.append(Addition(x, y, separator))
-        waiting.remove((x, y))
-        if waiting:
-            add_link(masks, components, x, y)
-    return tuple(chain)
+    masks: list[int] = list(graph.neighbours)
+    components: list[int] = list(graph.components)
+    while (first := next(able, None)) is not None:
+        chain.append(Addition(*first))
+        waiting.remove(first[:2])
+        if not waiting:
+            return tuple(chain)
+        add_link(masks, components, *first[:2])
+        able = (
+            (x, y, separator)
+            for x, y in waiting
+            if (separator := separator_of(masks, components, x, y)) is not None
+        )
+    return None

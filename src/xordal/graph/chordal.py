@@ -165,6 +165,7 @@ class ChordalGraph:
     components: tuple[VarSet, ...] = field(compare=False)
     """For each vertex, the component that holds it."""
     _order: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
+    _separators: dict[Link, VarSet | None] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def empty(cls, n_vertices: int) -> ChordalGraph:
@@ -261,8 +262,13 @@ class ChordalGraph:
         return all(not mask or mask.bit_count() + 1 == component.bit_count() for mask, component in both)
 
     def separator(self, link: Link) -> VarSet | None:
-        """Return what separates the ends of a missing link, or None if it may not be added alone."""
-        return separator_of(self.neighbours, self.components, *link)
+        """Return what separates the ends of a missing link, or None if it may not be added alone.
+
+        It is searched for once: a search asks it of a link for every set that misses it.
+        """
+        if link not in self._separators:
+            self._separators[link] = separator_of(self.neighbours, self.components, *link)
+        return self._separators[link]
 
     def may_add(self, link: Link) -> bool:
         """Whether adding one missing link keeps the graph chordal."""

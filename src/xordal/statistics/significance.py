@@ -107,21 +107,26 @@ class SignificanceJudge:
         return Verdict(-log_p, log_p <= bar, log_p)
 
     def _largest(self, sets: Sequence[Sequence[Evidence]], bars: Sequence[float]) -> list[float | None]:
-        """Return the largest log p-value of each set's parts; None where one of them cannot reach the bar."""
-        tested = [part for parts in sets for part in parts]
-        nominal = iter(self._nominal(tested))
-        lowest = [[next(nominal) for _ in parts] for parts in sets]
-        able = [max(some) <= bar for some, bar in zip(lowest, bars, strict=True)]
-        chosen = [part for parts, is_able in zip(sets, able, strict=True) if is_able for part in parts]
-        log_ps = iter(
-            self._log_ps(
-                chosen, [low for some, is_able in zip(lowest, able, strict=True) if is_able for low in some]
-            )
-        )
-        return [
-            max([next(log_ps) for _ in some]) if is_able else None
-            for some, is_able in zip(lowest, able, strict=True)
-        ]
+        """Return the largest log p-value of each set's parts; None where one of them does not reach the bar.
+
+        Of all sets one part is tested, then one more of those that are left, and so on, the least likely part
+        first: where tables are sparse a p-value is dear, and most sets fail at once.
+        """
+        nominal = iter(self._nominal([part for parts in sets for part in parts]))
+        waiting = [sorted([(next(nominal), number) for number in range(len(parts))]) for parts in sets]
+        found: list[float | None] = [-inf] * len(sets)
+        left = list(range(len(sets)))
+        while left:
+            first = [waiting[place].pop() for place in left]
+            able = [(place, *part) for place, part in zip(left, first, strict=True) if part[0] <= bars[place]]
+            tested = [sets[place][number] for place, _, number in able]
+            log_ps = iter(self._log_ps(tested, [low for _, low, _ in able]))
+            known = {place: next(log_ps) for place, _, _ in able}
+            for place in left:
+                log_p = max(known.get(place, inf), found[place] or -inf)
+                found[place] = log_p if log_p <= bars[place] else None
+            left = [place for place in left if found[place] is not None and waiting[place]]
+        return found
 
     def highest(self, batch: Sequence[Evidence]) -> list[float]:
         """Return -log p of the nominal test, where that can be accepted."""

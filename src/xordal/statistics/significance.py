@@ -31,6 +31,7 @@ from xordal.statistics.needed import NeededParts, largest_part, largest_part_of_
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
 from xordal.statistics.weights import Weights
 
+_FEW_SETS = 16
 _SPARE = 1e-9  # of a bar: far more than its rounding
 
 
@@ -94,7 +95,8 @@ class SignificanceJudge:
 
         One that cannot be accepted has no p-value, since not all was counted for it.
         """
-        bars, lowest = self._bars(batch), self._lowest(batch)
+        shapes = [found.shape for found in batch]
+        bars, lowest = self._bars(batch, shapes), self._lowest(batch, shapes)
         able = [place for place, bar in enumerate(bars) if lowest[place] <= bar]
         parts = self._needed.of([batch[place] for place in able])
         log_ps = dict(zip(able, self._largest(parts, [bars[place] for place in able]), strict=True))
@@ -109,28 +111,29 @@ class SignificanceJudge:
     def _largest(self, sets: Sequence[Sequence[Evidence]], bars: Sequence[float]) -> list[float | None]:
         """Return the largest log p-value of each set's parts; None where one of them does not reach the bar.
 
-        Of all sets one part is tested, then one more of those that are left, and so on, the least likely part
-        first: where tables are sparse a p-value is dear, and most sets fail at once.
+        Of many sets the least likely part is tested first, then one more of those that are left, and so on:
+        where tables are sparse a p-value is dear, and most sets fail at once. Of few sets all parts are tested
+        together, since each block of p-values takes a millisecond, whatever it holds.
         """
         nominal = iter(self._nominal([part for parts in sets for part in parts]))
         waiting = [sorted([(next(nominal), number) for number in range(len(parts))]) for parts in sets]
-        found: list[float | None] = [-inf] * len(sets)
-        left = list(range(len(sets)))
+        largest = [-inf if some[-1][0] <= bar else inf for some, bar in zip(waiting, bars, strict=True)]
+        left = [place for place, log_p in enumerate(largest) if log_p < inf]
         while left:
-            first = [waiting[place].pop() for place in left]
-            able = [(place, *part) for place, part in zip(left, first, strict=True) if part[0] <= bars[place]]
-            tested = [sets[place][number] for place, _, number in able]
-            log_ps = iter(self._log_ps(tested, [low for _, low, _ in able]))
-            known = {place: next(log_ps) for place, _, _ in able}
-            for place in left:
-                log_p = max(known.get(place, inf), found[place] or -inf)
-                found[place] = log_p if log_p <= bars[place] else None
-            left = [place for place in left if found[place] is not None and waiting[place]]
-        return found
+            most = None if len(left) <= _FEW_SETS else 1
+            chosen = [(place, *waiting[place].pop()) for place in left for _ in waiting[place][:most]]
+            log_ps = self._log_ps(
+                [sets[place][number] for place, _, number in chosen], [low for _, low, _ in chosen]
+            )
+            for (place, _, _), log_p in zip(chosen, log_ps, strict=True):
+                largest[place] = max(largest[place], log_p)
+            left = [place for place in left if largest[place] <= bars[place] and waiting[place]]
+        return [log_p if log_p <= bar else None for log_p, bar in zip(largest, bars, strict=True)]
 
     def highest(self, batch: Sequence[Evidence]) -> list[float]:
         """Return -log p of the nominal test, where that can be accepted."""
-        both = zip(self._lowest(batch), self._bars(batch), strict=True)
+        shapes = [found.shape for found in batch]
+        both = zip(self._lowest(batch, shapes), self._bars(batch, shapes), strict=True)
         return [-log_p if log_p <= bar else -inf for log_p, bar in both]
 
     def depends(self, batch: Sequence[Evidence], n_tests: int | None = None) -> list[bool]:
@@ -138,7 +141,9 @@ class SignificanceJudge:
 
         The evidence is of whole sets here, whatever their pieces.
         """
-        bars = self._bars(batch) if n_tests is None else [self._log_alpha - log(n_tests)] * len(batch)
+        bars = [self._log_alpha - log(n_tests or 1)] * len(batch)
+        if n_tests is None:
+            bars = self._bars(batch, [found.shape for found in batch])
         is_sure = [self._is_beyond_doubt(found, bar) for found, bar in zip(batch, bars, strict=True)]
         rest = [[found] for found, is_known in zip(batch, is_sure, strict=True) if not is_known]
         left = [bar for bar, is_known in zip(bars, is_sure, strict=True) if not is_known]
@@ -166,22 +171,23 @@ class SignificanceJudge:
         """Return the log p-values of whole sets that need no counts; no set's own is lower."""
         return self._tails(batch, [_nominal_dof(found.shape) for found in batch])
 
-    def _lowest(self, batch: Sequence[Evidence]) -> list[float]:
+    def _lowest(self, batch: Sequence[Evidence], shapes: Sequence[Shape]) -> list[float]:
         """Return the log p-values that need no counts; that of no set's least needed piece is lower."""
-        return self._tails(batch, [self._largest_dof(found) for found in batch])
+        return self._tails(batch, [self._largest_dof(*pair) for pair in zip(batch, shapes, strict=True)])
+
+    def _largest_dof(self, found: Evidence, shape: Shape) -> int:
+        """Return the nominal degrees of freedom of the largest part of a candidate."""
+        part_dof = None
+        if shape.n_context == 0 and not found.is_fixed:
+            part_dof = largest_part(found.variables, found.links, self._n_levels)
+        return _nominal_dof(shape) if part_dof is None else max(part_dof, 1)
 
     def _tails(self, batch: Sequence[Evidence], dofs: Sequence[int]) -> list[float]:
         return log_tails([2 * self._n_rows * found.gain for found in batch], [float(dof) for dof in dofs])
 
-    def _largest_dof(self, found: Evidence) -> int:
-        """Return the nominal degrees of freedom of the largest part of a candidate."""
-        shape = found.shape
-        if shape.n_context == 0 and not found.is_fixed:
-            shape = shape._replace(part_dof=largest_part(found.variables, found.links, self._n_levels))
-        return _nominal_dof(shape)
-
-    def _bars(self, batch: Sequence[Evidence]) -> list[float]:
-        return [self._log_level(found.shape, bool(found.fill_in)) for found in batch]
+    def _bars(self, batch: Sequence[Evidence], shapes: Sequence[Shape]) -> list[float]:
+        both = zip(batch, shapes, strict=True)
+        return [self._log_level(shape, bool(found.fill_in)) for found, shape in both]
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return -log p of the nominal test, where that can be accepted."""

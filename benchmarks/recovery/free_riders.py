@@ -137,7 +137,7 @@ Measured = dict[str, list[Outcome]]
 
 def name_of(model: str, n_rows: int) -> str:
     """Return how a cell of the study is called."""
-    return f"{model}, n={n_rows}"
+    return f"{model}, n={n_rows:,}"
 
 
 def measure(chosen: argparse.Namespace) -> Measured:
@@ -218,7 +218,7 @@ def parsed(arguments: list[str] | None = None) -> Any:
     parser.add_argument("--runs", type=int, default=200, help="runs per cell (default 200)")
     parser.add_argument("--first-seed", type=int, default=0, help="seeds begin here (default 0)")
     parser.add_argument("--workers", type=int, default=1, help="processes (default 1); the result is the same")
-    parser.add_argument("--only", default="", help="only cells whose name holds this, such as 'n=500'")
+    parser.add_argument("--only", default="", help="only cells whose name holds this, such as 'n=2,000'")
     parser.add_argument("--results", type=Path, help="keep outcomes in this file, and go on from there")
     parser.add_argument(
         "--former", type=Path, help="a file of --results, made with another version, to compare with"

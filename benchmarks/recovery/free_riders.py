@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.recovery.study import interval, markdown, publish, repeat, share_text, table_of
-from xordal import learn
+from xordal import Limits, learn
 
 N_NOISE = 30
 ROWS = (500, 2_000, 10_000, 30_000, 100_000)
@@ -125,7 +125,8 @@ def run(model: str, n_rows: int, seed: int) -> Outcome:
     """Learn from one sample of a model."""
     generator = np.random.default_rng([seed, n_rows, sorted(MODELS).index(model), 1997])
     columns, cliques = MODELS[model](generator, n_rows)
-    learned = learn(table_of([*columns, *noise(generator, n_rows)]), find_groups=False)
+    one_thread = Limits(threads=1)  # the processes of --workers share the cores
+    learned = learn(table_of([*columns, *noise(generator, n_rows)]), find_groups=False, limits=one_thread)
     true = {pair for clique in cliques for pair in combinations(clique, 2)}
     is_noise_linked = any(v >= len(columns) for _, v in learned.links)
     return Outcome(is_noise_linked, len(learned.links), len(true & set(learned.links)), len(true))
@@ -140,14 +141,15 @@ def name_of(model: str, n_rows: int) -> str:
 
 
 def measure(chosen: argparse.Namespace) -> Measured:
-    """Return the outcomes of all cells; those that the file of results has already are taken from there."""
+    """Return the outcomes of all cells; runs that the file of results has already are taken from there."""
     found = read(chosen.results)
     for n_rows in ROWS:
         for model in MODELS:
             name = name_of(model, n_rows)
-            if chosen.only in name and name not in found:
-                seeds = range(chosen.first_seed, chosen.first_seed + chosen.runs)
-                found[name] = repeat(partial(run, model, n_rows), seeds, chosen.workers)
+            done = found.get(name, [])
+            if chosen.only in name and len(done) < chosen.runs:
+                seeds = range(chosen.first_seed + len(done), chosen.first_seed + chosen.runs)
+                found[name] = [*done, *repeat(partial(run, model, n_rows), seeds, chosen.workers)]
                 print(name, *_cell(found[name]), flush=True)
                 if chosen.results:
                     chosen.results.write_text(json.dumps(found), encoding="utf-8")
@@ -217,9 +219,7 @@ def parsed(arguments: list[str] | None = None) -> Any:
     parser.add_argument("--first-seed", type=int, default=0, help="seeds begin here (default 0)")
     parser.add_argument("--workers", type=int, default=1, help="processes (default 1); the result is the same")
     parser.add_argument("--only", default="", help="only cells whose name holds this, such as 'n=500'")
-    parser.add_argument(
-        "--results", type=Path, help="keep outcomes in this file; cells that are in it are not run"
-    )
+    parser.add_argument("--results", type=Path, help="keep outcomes in this file, and go on from there")
     parser.add_argument(
         "--former", type=Path, help="a file of --results, made with another version, to compare with"
     )

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
 from xordal import CategoricalTable
@@ -38,10 +38,18 @@ def share_text(successes: int, runs: int) -> str:
 
 def table_of(columns: Sequence[ArrayLike], names: Sequence[str] | None = None) -> CategoricalTable:
     """Return a table of columns of codes; levels that do not occur are left out."""
-    found = [np.unique(np.asarray(column), return_inverse=True) for column in columns]
+    found = [_coded(np.asarray(column)) for column in columns]
     codes = np.stack([place.reshape(-1).astype(np.int32) for _, place in found])
     levels = tuple(tuple(values.tolist()) for values, _ in found)
     return CategoricalTable(tuple(names or [f"x{place}" for place in range(len(found))]), levels, codes)
+
+
+def _coded(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the levels of a column in their order, and the number of each row's."""
+    is_code = column.dtype.kind == "i" and column.min() >= 0 and column.max() < len(column)
+    if is_code and np.bincount(column).all():  # sorting a long column takes longer than learning from it
+        return np.arange(column.max() + 1), column
+    return np.unique(column, return_inverse=True)
 
 
 def repeat(run: Callable[[int], Result], seeds: Iterable[int], workers: int) -> list[Result]:

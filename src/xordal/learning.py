@@ -15,6 +15,7 @@ from xordal.counting.oracle import CachedOracle, CellCounter, Scanner
 from xordal.counting.plain import PlainScanner
 from xordal.counting.select import Backend, backend_of, oracle_for
 from xordal.counting.threads import interruptible
+from xordal.data.copies import copies
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
@@ -37,7 +38,7 @@ from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.prune import Pruner
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Judge, Sample
 from xordal.statistics.significance import Significance
-from xordal.types import EngineName, Learned, ScheduleName, SearchRun, TraceEntry, links_after, members
+from xordal.types import EngineName, Learned, LinkSet, ScheduleName, SearchRun, TraceEntry, links_after, members
 
 _NO_MATTER = {"time_limit", "memory_limit", "threads"}  # settings that do not change what a search finds
 _SETS_A_PAIR = 20  # counted for fill-in, about, in a network with many links
@@ -154,6 +155,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     except KeyboardInterrupt:
         raise Interrupted(_nothing(source, plan)) from None
     ruled = rules(known.variables, plan.constraints, plan.limits)
+    if isinstance(plan.criterion, Significance):
+        ruled = ruled.with_copies(len(known.variables), known.copies)
     judge = plan.criterion.on(known.sample(plan))
     started = perf_counter()
     watch = Watch(plan.limits)
@@ -205,6 +208,7 @@ class _Known:
     oracle: CachedOracle
     scanner: Scanner
     counter: CellCounter | None
+    copies: LinkSet = ()
 
     @classmethod
     def of(
@@ -229,7 +233,8 @@ class _Known:
         cached = CachedOracle(counted)
         if notice is not None and is_long(sets) and plan.engine == "fast":
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
-        return cls(source.names, source.levels, source.n_levels, source.n_rows, cached, counted, counted)
+        sizes = source.n_levels, source.n_rows
+        return cls(source.names, source.levels, *sizes, cached, counted, counted, copies(source))
 
     def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
@@ -312,6 +317,7 @@ def _learned(known: _Known, graph: ChordalGraph, run: SearchRun, plan: Plan, sec
         settings=plan.to_json(),
         n_rows=known.n_rows,
         seconds=seconds,
+        copies=known.copies,
     )
 
 

@@ -336,6 +336,8 @@ class Learned:
     Both are None where an interruption or a limit ended the look for them. ``submodels_up_to`` is set where
     cliques were too large to look at all their subsets: then only those of up to this many variables, and whole
     cliques, were. ``n_rows`` is None where an exact joint was learned; ``seconds`` is the time of the search.
+    ``copies`` are pairs of a column and one that says the same in every row, maybe in other words; by
+    significance the second is linked with the first at most, which stands for both.
     """
 
     variables: tuple[str, ...]
@@ -348,6 +350,7 @@ class Learned:
     submodels: tuple[Submodel, ...] | None = None
     colored_links: LinkSet | None = None
     submodels_up_to: int | None = None
+    copies: LinkSet = ()
 
     @property
     def trace(self) -> Trace:

@@ -27,7 +27,7 @@ from xordal.search.constraints import FREE, Rules
 from xordal.search.problem import Judged, Problem, evidence, judge
 from xordal.search.schedule import Position, Schedule
 from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict
-from xordal.statistics.significance import SignificanceJudge
+from xordal.statistics.significance import Significance, SignificanceJudge
 from xordal.types import Link, LinkSet, SearchRun, TraceEntry, VarSet, members, varset
 
 
@@ -46,6 +46,8 @@ def plain_search(
     counter = NumpyCounter(table)
     oracle = CachedOracle(CountingOracle(counter, table.n_levels))
     k = schedule.max_links
+    if isinstance(criterion, Significance):
+        rules = rules.with_copies(table.n_variables, copies_by_the_letter(table))
     sample = Sample(table.n_levels, table.n_rows, counter, k, max_variables or k + 1)
     problem = Problem(
         oracle,
@@ -60,6 +62,17 @@ def plain_search(
     run = _Run(problem, schedule, prune, local, max_variables or k + 1)
     run.carry_out()
     return SearchRun(tuple(run.trace), run.graphs_tested, run.n_scored, run.n_scored)
+
+
+def copies_by_the_letter(table: CategoricalTable) -> LinkSet:
+    """Return each column whose levels go one to one with those of an earlier one, behind the first such."""
+    found: dict[int, int] = {}
+    for u, v in combinations(range(table.n_variables), 2):
+        pairs = set(zip(table.codes[u].tolist(), table.codes[v].tolist(), strict=True))
+        is_one_to_one = len(pairs) == table.n_levels[u] == table.n_levels[v]
+        if is_one_to_one and 1 < len(pairs) < table.n_rows and u not in found:
+            found.setdefault(v, u)
+    return tuple(sorted((u, v) for v, u in found.items()))
 
 
 class _Run:

@@ -19,7 +19,7 @@ class CriterionOptions:
         float | None,
         typer.Option(
             show_default="0.05",
-            help="Probability, about, of learning any set of links that means nothing, of all looked at.",
+            help="Probability, about, of linking any column that depends on nothing, of all sets looked at.",
         ),
     ] = None
     delta_h: Annotated[

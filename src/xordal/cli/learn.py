@@ -56,11 +56,12 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
 ) -> None:
     """Learn a network from a table, hidden groups included.
 
-    A set of links is learned when it is significant among all that is looked at (--alpha). Every column is
-    taken as categorical; one that looks continuous is refused until --bins says how to cut it, one that looks
-    like an identifier is left out. With -k 3 (the default) groups of three variables that are
-    pairwise independent are found, and larger ones whose parts show first; a group of m independent-looking
-    variables needs -m M. To learn for prediction, see xordal tune.
+    A set of links is learned when each column in it is needed, significantly so among all sets looked at
+    (--alpha): no column that depends on nothing is linked, but two may be linked because both depend on a
+    third. Every column is taken as categorical; one that looks continuous is refused until --bins says how to
+    cut it, one that looks like an identifier is left out. With -k 3 (the default) groups of three variables
+    that are pairwise independent are found, and larger ones whose parts show first; a group of m
+    independent-looking variables needs -m M. To learn for prediction, see xordal tune.
 
     Examples: xordal learn survey.csv; xordal learn titanic.csv --weights Freq; xordal learn box.csv -k 3 --json
     """

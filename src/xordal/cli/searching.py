@@ -19,7 +19,9 @@ def fill_in(default: str) -> Any:
 def prune(default: str) -> Any:
     """Return the option for links that are taken out again."""
     return typer.Option(
-        "--prune/--no-prune", help="Take out links that later ones have made idle.", show_default=default
+        "--prune/--no-prune",
+        help="Take out links that would not be learned beside the others.",
+        show_default=default,
     )
 
 

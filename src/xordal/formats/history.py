@@ -26,7 +26,7 @@ from xordal.types import (
 # Keys with a meaning of their own; all others at the top are settings of the run.
 _KNOWN = {
     "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
-    "data", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested",
+    "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested",
     "candidates_scored", "sets_scanned", "stopped_by", "seconds",
 }  # fmt: skip
 _MOST = 2**53  # whole numbers beyond it are no floats
@@ -49,6 +49,7 @@ def history(top: Node, variables: tuple[str, ...], graph: ChordalGraph, n_rows: 
         top["sets_scanned"].integer(0),
         None if stopped is None else cast("StoppedBy", stopped.one_of(*get_args(StoppedBy))),
     )
+    copied = top.get("copies")
     up_to, submodels, colored = top.get("submodels_up_to"), top.get("submodels"), top.get("colored_links")
     return Learned(
         variables=variables,
@@ -63,6 +64,7 @@ def history(top: Node, variables: tuple[str, ...], graph: ChordalGraph, n_rows: 
         else tuple(_submodel(item, variables) for item in submodels.items()),
         colored_links=None if colored is None else read_links(colored, variables),
         submodels_up_to=None if up_to is None else up_to.integer(2),
+        copies=() if copied is None else read_links(copied, variables),
     )
 
 

@@ -27,6 +27,7 @@ def to_json(learned: Learned) -> Json:
         "links": _named(learned.variables, learned.links),
         **_groups(learned),
         "cliques": [list(learned.names(clique)) for clique in learned.cliques],
+        **({"copies": _named(learned.variables, learned.copies)} if learned.copies else {}),
         "trace": [_entry(learned, entry) for entry in learned.trace],
         "graphs_tested": run.graphs_tested,
         "candidates_scored": run.candidates_scored,

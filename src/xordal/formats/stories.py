@@ -172,7 +172,8 @@ def _step_lines(story: LinkStory) -> list[str]:
         lines.append(f"It came together with {', '.join(map(link_text, story.together_with))}.")
     chance = ""
     if entry.log_p_value is not None:
-        chance = f"; p = {p_value_text(entry.log_p_value)}"
+        least = ", of what was needed least in it" if len(entry.links) > 2 and not entry.fill_in else ""
+        chance = f"; p = {p_value_text(entry.log_p_value)}{least}"
     elif story.by_chance is not None:
         chance = f"; by chance such a step gains {story.by_chance:.4f} on average"
     return [*lines, f"The step gained {entry.gain:.4f} nats{chance}."]

@@ -15,6 +15,7 @@ from xordal.statistics.chance import WEAK, weak_entries
 from xordal.types import Learned, LinkSet, Rule, Submodel, TraceEntry, single_link_part
 
 __all__ = [
+    "copies_lines",
     "group_rule_text",
     "independence_text",
     "link_text",
@@ -74,7 +75,22 @@ def network_lines(learned: Learned) -> list[str]:
     """Return the network in words: cliques, hidden groups, and what a single-link search would have missed."""
     if not learned.links:
         return _nothing_found(learned)
-    return [*_cliques(learned), *_hidden_groups(learned), *_missed(learned)]
+    return [*_cliques(learned), *copies_lines(learned), *_hidden_groups(learned), *_missed(learned)]
+
+
+def copies_lines(learned: Learned) -> list[str]:
+    """Return which columns say the same as another, in words; nothing where none does.
+
+    Examples
+    --------
+    >>> from xordal import CategoricalTable, learn
+    >>> table = CategoricalTable.from_columns({"code": ["de", "fr"] * 20, "name": [1, 2] * 20})
+    >>> copies_lines(learn(table))
+    ['  name says the same as code in every row, and is linked with nothing else']
+    """
+    others = ", and is linked with nothing else" if _alpha(learned) is not None else ""
+    named = [map(shown, learned.names(pair)) for pair in learned.copies]
+    return [f"  {copy} says the same as {first} in every row{others}" for first, copy in named]
 
 
 def weakness(learned: Learned) -> str | None:

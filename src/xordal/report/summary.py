@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xordal.errors import counted
 from xordal.formats.shown import shown
 from xordal.formats.stories import setting_text, told_settings
-from xordal.formats.text import link_text, weakness
+from xordal.formats.text import copies_lines, link_text, weakness
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text
 from xordal.report.cliques import EXPECTED_OF, CliqueSummary, clique_summaries, rows_in
@@ -18,8 +18,9 @@ from xordal.report.replay import Step, executions, steps_of, stills
 from xordal.types import Learned, LinkSet, members, single_link_part
 
 _PROMISE = (
-    "With probability about {sure:g} % no accepted set of links had nothing to gain in the population. "
-    "It does not say that every link belongs to the true network."
+    "With probability about {sure:g} % no set of links was learned in which some column was not needed: no "
+    "column that depends on nothing is linked. That does not say that each link belongs to the true network: "
+    "two columns may be linked because both depend on a third."
 )
 
 
@@ -184,7 +185,7 @@ def _promise(learned: Learned) -> str:
 
 
 def _notes(learned: Learned) -> tuple[str, ...]:
-    notes = []
+    notes = [f"{line.strip()}." for line in copies_lines(learned)]
     if learned.run.stopped_by is not None:
         article = "an" if learned.run.stopped_by == "interruption" else "a"
         notes.append(

@@ -8,7 +8,7 @@ candidate that would add a forbidden link or build a clique larger than allowed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from xordal.errors import SettingsError, nearest
@@ -79,6 +79,30 @@ class Rules:
         return self.max_clique == inf or all(
             s.bit_count() <= self.max_clique for s, sign in change.items() if sign > 0
         )
+
+    def with_copies(self, n_variables: int, copies: LinkSet) -> Rules:
+        """Return the rules with which a column that copies another is linked with that one at most.
+
+        ``copies`` are pairs of a column and one that copies it. A copy of which a link is required is no worse
+        than the column itself, and stays as free.
+
+        Examples
+        --------
+        >>> rules = Rules().with_copies(3, copies=((0, 2),))
+        >>> rules.may_complete(VarSet(0b101)), rules.may_complete(VarSet(0b110))
+        (True, False)
+        """
+        wanted = {v for link in self.required for v in link}
+        apart = [
+            (v, copy)
+            for first, copy in copies
+            if copy not in wanted
+            for v in range(n_variables)
+            if v not in (first, copy)
+        ]
+        if not apart:
+            return self
+        return replace(self, forbidden=tuple(map(VarSet, linked(self.forbidden or [0] * n_variables, apart))))
 
 
 FREE = Rules()

@@ -1,13 +1,32 @@
 r"""Static weights: how the chance of any false acceptance is shared out among all hypotheses.
 
-A hypothesis is a change of the graph: "these links, behind these separators, gain nothing in the population".
-:class:`Weights` gives each a weight, and the weights of all hypotheses that a search could ever meet sum to at
-most 1. A candidate is accepted when p <= alpha * weight, so by the union bound
+A hypothesis is a change of the graph: "in this set of links, behind these separators, some piece gains nothing
+in the population". :class:`Weights` gives each a weight, and the weights of all hypotheses that a search could
+ever meet sum to at most 1. A candidate is accepted when p <= alpha * weight.
+
+**What is promised.** *With probability about 1 - alpha no accepted set held a piece whose links gained nothing
+in the population when they were accepted.* A column that depends on nothing is a piece of any set that would
+link it, and its links gain nothing; so no such column is linked. It is "about" since p-values are those of a
+gamma law with the right mean and variance, not exact ones.
+
+*Proof.* Let h be true: the part of some piece (:mod:`xordal.graph.pieces`) gains nothing, that is, each step of
+its chain adds two variables that are independent given their separator. Then the p-value q of this part is
+below a level with a probability of at most the level. The p-value of the set is the largest of its parts, p_h
+>= q, so
+
+    P(p_h <= alpha w_h) <= P(q <= alpha w_h) <= alpha w_h:
+
+with several pieces nothing is to be divided by their number. By the union bound
 
     P(some true h is rejected) <= sum over true h of P(p_h <= alpha w_h) <= alpha * sum of w_h <= alpha,
 
 whatever path the search takes, whatever it ranks by, with or without restarts. The graph at hand is random; the
-universe is not, and so nothing else has to be paid for looking.
+universe is not, and so nothing else has to be paid for looking. A set with fill-in must pass the test of its
+own links, each piece needed, and besides one of all its links.
+
+**What is not promised.** That every link belongs to the true network: with x - y - z true, x and z depend on
+each other, and may be linked before y is. Nor that every link of a piece is needed, where others of the piece
+are; idle links are what :mod:`xordal.search.refine.prune` takes out.
 
 The weight is the probability that the following lottery draws a description of the hypothesis. Every
 hypothesis has a description, and different ones have different descriptions, so the weights sum to at most 1.

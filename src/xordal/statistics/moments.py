@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.statistics.margins import Margins
-from xordal.statistics.sparse_cells import DEGREE, sparse_terms
+from xordal.statistics.sparse_cells import DEGREE, least_means, sparse_terms
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -72,6 +72,18 @@ def step_moments(margins: Margins) -> list[Moments]:
     return [Moments(mean, variance) for mean, variance in both]
 
 
+def least_means_of(margins: Margins) -> list[float]:
+    """Return a little less than each step's mean: quick, because rare values of sparse cells are left out."""
+    cells = _Cells.of(margins)
+    mu, (means, *_) = _dense(cells)
+    sparse = _is_sparse(cells, mu)
+    if sparse.any():
+        n = cells.n[sparse].astype(np.int64)
+        means[sparse] = least_means(cells.a[sparse], cells.b[sparse], n)
+    found: list[float] = np.add.reduceat(means, cells.first).tolist()
+    return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
     """The cells of positive fitted counts: all pairs of a row and a column of one stratum.
@@ -111,11 +123,8 @@ def _coefficients(cells: _Cells) -> tuple[Floats, Floats | None]:
     Where all fitted counts are large there is no rest, and no degree above 2. A row or column that is a whole
     stratum leaves nothing to vary: all is zero there, exactly.
     """
-    mu = cells.a.astype(np.float64) * cells.b / cells.n  # as integers, products of 2^32 rows would overflow
-    dense = _expanded(
-        mu, np.minimum(cells.a, cells.b) / cells.n, np.maximum(cells.a, cells.b) / cells.n, cells.n
-    )
-    is_sparse = (mu < DENSE) & (cells.a < cells.n) & (cells.b < cells.n)
+    mu, dense = _dense(cells)
+    is_sparse = _is_sparse(cells, mu)
     if not is_sparse.any():
         return dense, None
     coefficients, rest = np.zeros((DEGREE + 1, len(mu))), np.zeros(len(mu))
@@ -123,6 +132,17 @@ def _coefficients(cells: _Cells) -> tuple[Floats, Floats | None]:
     n = cells.n[is_sparse].astype(np.int64)
     coefficients[:, is_sparse], rest[is_sparse] = sparse_terms(cells.a[is_sparse], cells.b[is_sparse], n)
     return coefficients, rest
+
+
+def _dense(cells: _Cells) -> tuple[Floats, Floats]:
+    """Return the fitted counts, and the coefficients of degree 0 to 2 as if all of them were large."""
+    mu = cells.a.astype(np.float64) * cells.b / cells.n  # as integers, products of 2^32 rows would overflow
+    low, high = np.minimum(cells.a, cells.b), np.maximum(cells.a, cells.b)
+    return mu, _expanded(mu, low / cells.n, high / cells.n, cells.n)
+
+
+def _is_sparse(cells: _Cells, mu: Floats) -> NDArray[np.bool_]:
+    return np.asarray((mu < DENSE) & (cells.a < cells.n) & (cells.b < cells.n))
 
 
 def _expanded(mu: Floats, q: Floats, p: Floats, n: Floats) -> Floats:

@@ -14,9 +14,10 @@ hypotheses by static weights (:mod:`xordal.statistics.weights`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 from math import inf, log
 from numbers import Integral, Real
 from typing import ClassVar
@@ -28,10 +29,10 @@ from xordal.errors import SettingsError
 from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile_of
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
 from xordal.statistics.needed import NeededParts, largest_part, largest_part_of_free
-from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value
+from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value, lowest_by_mean
 from xordal.statistics.weights import Weights
 
-_FEW_SETS = 16
+_LARGE = 64  # degrees of freedom from which on a bound on the mean is much quicker than exact moments
 _SPARE = 1e-9  # of a bar: far more than its rounding
 
 
@@ -109,26 +110,14 @@ class SignificanceJudge:
         return Verdict(-log_p, log_p <= bar, log_p)
 
     def _largest(self, sets: Sequence[Sequence[Evidence]], bars: Sequence[float]) -> list[float | None]:
-        """Return the largest log p-value of each set's parts; None where one of them does not reach the bar.
-
-        Of many sets the least likely part is tested first, then one more of those that are left, and so on:
-        where tables are sparse a p-value is dear, and most sets fail at once. Of few sets all parts are tested
-        together, since each block of p-values takes a millisecond, whatever it holds.
-        """
-        nominal = iter(self._nominal([part for parts in sets for part in parts]))
-        waiting = [sorted([(next(nominal), number) for number in range(len(parts))]) for parts in sets]
-        largest = [-inf if some[-1][0] <= bar else inf for some, bar in zip(waiting, bars, strict=True)]
-        left = [place for place, log_p in enumerate(largest) if log_p < inf]
-        while left:
-            most = None if len(left) <= _FEW_SETS else 1
-            chosen = [(place, *waiting[place].pop()) for place in left for _ in waiting[place][:most]]
-            log_ps = self._log_ps(
-                [sets[place][number] for place, _, number in chosen], [low for _, low, _ in chosen]
-            )
-            for (place, _, _), log_p in zip(chosen, log_ps, strict=True):
-                largest[place] = max(largest[place], log_p)
-            left = [place for place in left if largest[place] <= bars[place] and waiting[place]]
-        return [log_p if log_p <= bar else None for log_p, bar in zip(largest, bars, strict=True)]
+        """Return the largest log p-value of each set's parts; None where one of them cannot reach the bar."""
+        nominal = _of_parts(self._nominal, dict(enumerate(sets)))
+        able = {place: sets[place] for place, log_p in nominal.items() if log_p <= bars[place]}
+        # Of the parts of a set that shows nothing one is enough to tell.
+        by_mean = _of_parts(self._by_mean, {place: parts[:1] for place, parts in able.items()})
+        able = {place: parts for place, parts in able.items() if by_mean[place] <= bars[place]}
+        log_ps = _of_parts(self.log_p_values, able)
+        return [log_ps.get(place) for place in range(len(sets))]
 
     def highest(self, batch: Sequence[Evidence]) -> list[float]:
         """Return -log p of the nominal test, where that can be accepted."""
@@ -159,12 +148,18 @@ class SignificanceJudge:
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-value of each as a whole, accepted or not."""
-        return self._log_ps(batch, self._nominal(batch))
-
-    def _log_ps(self, batch: Sequence[Evidence], nominal: Sequence[float]) -> list[float]:
         return [
             max(log_p_value(2 * self._n_rows * found.gain, law), lowest)
-            for found, law, lowest in zip(batch, self._law.moments(batch), nominal, strict=True)
+            for found, law, lowest in zip(batch, self._law.moments(batch), self._nominal(batch), strict=True)
+        ]
+
+    def _by_mean(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return log p-values that need only the means of large sets; no set's own is lower."""
+        is_large = [found.dof >= _LARGE for found in batch]
+        means = iter(self._law.least_means(list(compress(batch, is_large))))
+        return [
+            lowest_by_mean(2 * self._n_rows * found.gain, next(means)) if large else -inf
+            for found, large in zip(batch, is_large, strict=True)
         ]
 
     def _nominal(self, batch: Sequence[Evidence]) -> list[float]:
@@ -215,6 +210,14 @@ class SignificanceJudge:
         return self._log_alpha + self._log_weight(
             shape.n_variables, shape.n_links, shape.n_context, is_filled=is_filled
         )
+
+
+def _of_parts(
+    log_ps_of: Callable[[Sequence[Evidence]], list[float]], sets: Mapping[int, Sequence[Evidence]]
+) -> dict[int, float]:
+    """Return the largest of the log p-values of each set's parts, by the set's number."""
+    log_ps = iter(log_ps_of([part for parts in sets.values() for part in parts]))
+    return {place: max([next(log_ps) for _ in parts]) for place, parts in sets.items()}
 
 
 def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, int], alpha: float) -> float:

@@ -19,8 +19,8 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CellCounts
 from xordal.statistics import margins as margins_module
 from xordal.statistics.margins import StepCounts, margins_of
-from xordal.statistics.moments import DENSE, Moments, step_moments
-from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value
+from xordal.statistics.moments import DENSE, Moments, least_means_of, step_moments
+from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value, lowest_by_mean
 from xordal.statistics.permutation import shuffled_moments
 from xordal.types import members, varset
 
@@ -150,6 +150,18 @@ def test_the_steps_of_a_block_do_not_change_each_other(steps: list[Lists]) -> No
 
 
 @settings(max_examples=some(60), deadline=None)
+@given(every_margins())
+def test_the_quick_mean_is_a_little_less_than_the_mean(margins: Lists) -> None:
+    block = margins_of([counts_of(margins)])
+    (quick,), (exact,) = least_means_of(block), step_moments(block)
+    assert 0.85 * exact.mean - 1e-9 <= quick <= exact.mean + 1e-9 * exact.mean + 1e-12
+
+
+@given(st.floats(0, 5000), st.floats(0.01, 3000), st.floats(0, 10_000))
+def test_no_p_value_is_below_what_the_mean_alone_tells(g2: float, mean: float, variance: float) -> None:
+    assert log_p_value(g2, Moments(mean, variance)) >= lowest_by_mean(g2, 0.9 * mean)
+
+
 @given(every_margins(largest=10**4))  # beyond, log factorials lose digits in both
 def test_moments_are_those_of_the_formula_cell_by_cell(margins: Lists) -> None:
     (found,) = moments_of(counts_of(margins))

@@ -8,7 +8,7 @@ methods; each is answered by the module it names.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
 from pathlib import Path
@@ -27,6 +27,8 @@ from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.model.backoff import BackoffNetwork, BackoffTable
 from xordal.model.inference import Inference
 from xordal.model.parameters import Conditional, Looked, Quotient, Table, probability_table
+from xordal.model.rule import NetworkRule
+from xordal.model.ruled import Margins, RuledInference, ruled_inference
 from xordal.model.smoothing import Backoff, Smoothing, checked
 from xordal.types import Absent, Learned, Unseen, VarSet, members
 
@@ -59,6 +61,9 @@ class DecomposableMarkovNetwork:
         The sign (+ for cliques, - for separators, times how often) and the table of each variable set.
     learned
         How the graph was learned, where that is known.
+    rules
+        Additive rules that are part of the distribution: each replaces the conditional of one of its columns
+        (:mod:`xordal.model.rule`).
 
     Examples
     --------
@@ -77,6 +82,7 @@ class DecomposableMarkovNetwork:
     graph: ChordalGraph
     factors: tuple[tuple[int, Table], ...]
     learned: Learned | None = None
+    rules: tuple[NetworkRule, ...] = ()
 
     @property
     def n_levels(self) -> tuple[int, ...]:
@@ -85,8 +91,8 @@ class DecomposableMarkovNetwork:
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters."""
-        return free_parameters(signed_sets(self.graph), self.n_levels)
+        """Number of free parameters; a rule has one, how often it is broken."""
+        return free_parameters(signed_sets(self.graph), self.n_levels) + len(self.rules)
 
     @property
     def n_rows(self) -> int:
@@ -121,16 +127,30 @@ class DecomposableMarkovNetwork:
             )
         counts = CliqueCounts({table.variables: table.counted for table in self.clique_tables()})
         return estimate(
-            self.graph, counts, self.variables, self.levels, smoothing=smoothing, learned=self.learned
+            self.graph,
+            counts,
+            self.variables,
+            self.levels,
+            smoothing=smoothing,
+            learned=self.learned,
+            rules=self.rules,
         )
+
+    def without_rules(self) -> DecomposableMarkovNetwork:
+        """Return the network of the graph and its tables alone."""
+        return replace(self, rules=()) if self.rules else self
 
     def entropy(self) -> float:
         """Return the entropy of the network in nats: minus the mean log probability of its own rows."""
+        if isinstance(self.inference, RuledInference):
+            return self.inference.entropy()
         return fsum(sign * table.entropy() for sign, table in self.factors)
 
     @cached_property
     def inference(self) -> Inference:
         """The junction tree with its tables, which answers everything exactly."""
+        if self.rules:
+            return ruled_inference(self)
         return Inference(self.tree, self.conditionals, self.variables, self.n_levels)
 
     @cached_property
@@ -359,6 +379,7 @@ class DecomposableMarkovNetwork:
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.variables), 'variable')}, {counted(len(self.graph.links), 'link')}"
+        size += f", {counted(len(self.rules), 'rule')}" if self.rules else ""
         rows = counted(self.n_rows, "row") if self.is_counted else "given"
         return f"<DecomposableMarkovNetwork: {size}, {rows}>"
 
@@ -382,6 +403,26 @@ class DecomposableMarkovNetwork:
 
         A row with a level that was never seen, or in a cell that is impossible, has -inf.
         """
+        logs = self._log_prob_of_tables(codes)
+        if self.rules:
+            possible = np.isfinite(logs)
+            logs[possible] += self.log_weights(codes[:, possible]).sum(axis=0)
+        return logs
+
+    def log_weights(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return by how much each rule makes each row more probable, shape (rules, rows), in nats.
+
+        The rows must be complete and possible by the tables.
+        """
+        margins = Margins(self)
+        return np.stack(
+            [
+                rule.log_weights(codes, margins.table(rule.scope), self.n_levels, rule.delta(self.smoothing))
+                for rule in self.rules
+            ]
+        )
+
+    def _log_prob_of_tables(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         total = np.zeros(codes.shape[1])
         if isinstance(self.smoothing, Backoff):  # without the tables of whole cliques, which may be large
             for clique, conditional in zip(self.tree.cliques, self.conditionals, strict=True):
@@ -414,6 +455,7 @@ def estimate(
     *,
     smoothing: Smoothing = 1.0,
     learned: Learned | None = None,
+    rules: tuple[NetworkRule, ...] = (),
 ) -> DecomposableMarkovNetwork:
     """Return the network of a graph with tables estimated from counts.
 
@@ -431,7 +473,7 @@ def estimate(
     else:
         tables = [probability_table(part, counts[part], n_levels, smoothing) for part in parts]
     factors = tuple((sign, table) for (_, sign), table in zip(terms, tables, strict=True))
-    return DecomposableMarkovNetwork(variables, levels, graph, factors, learned)
+    return DecomposableMarkovNetwork(variables, levels, graph, factors, learned, rules)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -41,7 +41,10 @@ from xordal.types import AdditiveRule, Link, VarSet, members, varset
 
 MOST_LINKED_CELLS = 2**16
 """Cells of a last column and its earlier neighbours where these had to be linked: counts of more are too thin."""
-_TIE = 1e-9
+IN_A_TABLE = "its columns are in one clique, whose table says it already"
+"""Why most rules of few columns are told, and are no part of a network of their own."""
+_MOST = 1 - 1e-12  # that a rule holds by chance: rounding may give 1
+_TIE = 1e-6  # nats; columns that are alike differ by rounding only
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,13 @@ def placed(
 class _Order:
     """What follows from a choice of last columns.
 
-    ``earlier`` are the earlier neighbours of each, ``links`` those that had to be added.
+    ``earlier`` are the earlier neighbours of each, ``links`` those that had to be added, ``sequence`` the numbers of
+    the last columns, the one that comes after all others first.
     """
 
     earlier: tuple[VarSet, ...]
     links: tuple[Link, ...]
+    sequence: tuple[int, ...]
 
 
 class _Search:
@@ -91,7 +96,7 @@ class _Search:
         self._table, self._graph, self._counter = table, graph, counter
         self._cliques = maximal_cliques(graph)
         self._ends: list[tuple[AdditiveRule, int]] = []
-        self._best = _Order((), ())
+        self._best = _Order((), (), ())
         self._left_out: list[tuple[AdditiveRule, str]] = []
 
     def add(self, rule: AdditiveRule) -> None:
@@ -100,35 +105,54 @@ class _Search:
             self._left_out.append((rule, reason))
 
     def _reason(self, rule: AdditiveRule) -> str:
-        inside = varset(rule.variables)
-        if len(rule.variables) < 2:
-            return "it says nothing that the other rules do not"
-        if any(not inside & ~clique for clique in self._cliques):
-            return "its columns are in one clique, whose table says it already"
+        """Take a rule, or what is left of it less others; return why it cannot be."""
+        if reason := self._needless(rule):
+            return reason
         ways = list(self._ways(rule))
-        if not ways:
-            return self._reduced(rule)
-        for _, _, chosen, order in sorted(ways, key=lambda way: (-way[0], -way[1])):
-            reason = self._taken([*self._ends, (rule, chosen)], order)
-            if not reason:
-                return ""
+        for number in self._best.sequence:  # so that no column comes back that has dropped out
+            other, last = self._ends[number]
+            if ways or last not in rule.variables:
+                continue
+            less = difference(rule, other, last)
+            if less is None:
+                return "another rule ends in the same column and cannot be subtracted from it"
+            rule = replace(less, n_broken=_n_broken(less, self._table))
+            if reason := self._needless(rule):
+                return reason
+            ways = list(self._ways(rule))
+        reason = "other rules end in all of its columns"
+        for _, last, order in sorted(ways, key=lambda way: (-way[0], -way[1])):
+            if not (reason := self._taken([*self._ends, (rule, last)], order)):
+                break
         return reason
 
-    def _ways(self, rule: AdditiveRule) -> Iterator[tuple[float, int, int, _Order]]:
-        """Yield each column that a rule can end in, and how much more probable the rows become by it."""
+    def _needless(self, rule: AdditiveRule) -> str:
+        if len(rule.variables) < 2:
+            return "it says nothing that the other rules do not"
+        inside = varset(rule.variables)
+        if any(not inside & ~clique for clique in self._cliques):
+            return IN_A_TABLE
+        return ""
+
+    def _ways(self, rule: AdditiveRule) -> Iterator[tuple[int, int, _Order]]:
+        """Yield by how much each column that a rule can end in makes the rows more probable, in millionths."""
         for last in rule.variables:
             ends = [*self._ends, (rule, last)]
             if not _is_sorted(ends):
                 continue
             order = _order(self._graph.neighbours, ends)
-            if order.links and any(self._cells(s | 1 << e[1]) > MOST_LINKED_CELLS
-                                   for s, e in zip(order.earlier, ends, strict=True)):  # fmt: skip
+            if order.links and not self._fits(ends, order):
                 continue
             gain = sum(self._gain(r, e, s) for (r, e), s in zip(ends, order.earlier, strict=True))
-            yield round((gain + self._gain_of_links(order.links)) / _TIE) * _TIE, last, last, order
+            yield round((gain + self._gain_of_links(order.links)) / _TIE), last, order
 
-    def _cells(self, variables: int) -> int:
-        return prod(self._table.n_levels[v] for v in members(variables))
+    def _fits(self, ends: Sequence[tuple[AdditiveRule, int]], order: _Order) -> bool:
+        """Whether added links make no clique too large, and none that holds a whole rule."""
+        for rule in _network_rules(ends, order):
+            cells = prod(self._table.n_levels[v] for v in members(rule.scope))
+            if cells > MOST_LINKED_CELLS or not rule.carried:
+                return False
+        return True
 
     def _gain(self, rule: AdditiveRule, last: int, earlier: VarSet) -> float:
         """Return the log likelihood ratio of a rule: what its weights add up to over the rows."""
@@ -145,14 +169,13 @@ class _Search:
         values = values_of(rule, last)
         fits = (values == asked[:, None]) & (asked != UNKNOWN)[:, None]
         obeying = (fits * chances[context]).sum(axis=1)
-        counted = (obeying > 0) & (obeying < 1 - 1e-12) & (asked != UNKNOWN)
-        holds = fits[np.arange(len(fits)), codes[last]]
+        counted = (fits.any(axis=1) & ~fits.all(axis=1)) & (asked != UNKNOWN)
         rows = np.ones(len(fits)) if weights is None else weights.astype(np.float64)
-        n_all, n_broken = rows[counted].sum(), rows[counted & ~holds].sum()
-        delta = (n_broken + 0.5) / (n_all + 1)
-        with np.errstate(divide="ignore"):
-            logs = np.where(holds, log(1 - delta) - np.log(obeying), log(delta) - np.log1p(-obeying))
-        return float((logs * rows)[counted].sum())
+        obeying, rows = obeying[counted], rows[counted]
+        holds = fits[np.arange(len(fits)), codes[last]][counted]
+        delta = (rows[~holds].sum() + 0.5) / (rows.sum() + 1)
+        logs = np.where(holds, log(1 - delta) - np.log(obeying), log(delta) - np.log1p(-np.minimum(obeying, _MOST)))
+        return float((logs * rows).sum())
 
     def _gain_of_links(self, links: Sequence[Link]) -> float:
         """Return what links that last columns need add to the log likelihood, less what BIC charges for them."""
@@ -179,14 +202,6 @@ class _Search:
             return str(error).partition(" Ask the network")[0]
         self._ends, self._best = ends, order
         return ""
-
-    def _reduced(self, rule: AdditiveRule) -> str:
-        """Subtract a rule that ends in a common column, and go on with what is left."""
-        for other, last in self._ends:
-            if last in rule.variables and (less := difference(rule, other, last)) is not None:
-                n_broken = _n_broken(less, self._table)
-                return self._reason(replace(less, n_broken=n_broken))
-        return "other rules end in its columns, and none of them can be subtracted from it"
 
     def found(self) -> PlacedRules:
         """Return the rules with their counts."""
@@ -233,7 +248,7 @@ def _order(neighbours: Sequence[int], ends: Sequence[tuple[AdditiveRule, int]]) 
         masks = linked(masks, missing[number])
         earlier[number] = VarSet(masks[last] & left)
         left &= ~(1 << last)
-    return _Order(tuple(earlier[number] for number in range(len(ends))), tuple(sorted(links)))
+    return _Order(tuple(earlier[each] for each in range(len(ends))), tuple(sorted(links)), tuple(earlier))
 
 
 def _reach(masks: Sequence[int], start: int) -> int:
@@ -298,7 +313,8 @@ def difference(rule: AdditiveRule, other: AdditiveRule, last: int) -> AdditiveRu
     for factor in range(1, p):
         rest = (mine - factor * others)[known] % p
         if len(rest) and (rest == rest[0]).all():
-            return _less(rule, other, factor)
+            less = _less(rule, other, factor)
+            return None if last in less.variables else less  # a level without a value keeps it in
     return None
 
 

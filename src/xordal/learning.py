@@ -21,6 +21,7 @@ from xordal.errors import SettingsError
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.placing import placed
 from xordal.model.smoothing import Smoothing
 from xordal.pi.colored import color
 from xordal.pi.discover import Data, discover
@@ -262,12 +263,19 @@ def fit_network(
 ) -> DecomposableMarkovNetwork:
     """Return the network of a learned graph, its clique tables estimated from a table.
 
+    Rules that were learned become part of it, each in the place of one column's table; those that a clique's
+    table says already, and those that inference could not hold, do not (:mod:`xordal.model.placing`).
     ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
     :class:`~xordal.Backoff`.
     """
-    graph = ChordalGraph.empty(table.n_variables).add(learned.links)
+    graph, rules = ChordalGraph.empty(table.n_variables).add(learned.links), ()
     counter = NumpyCounter(table)
-    return estimate(graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned)
+    if learned.rules:
+        found = placed(table, graph, counter, learned.rules)
+        graph, rules = found.graph, found.rules
+    return estimate(
+        graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned, rules=rules
+    )
 
 
 def _journal(

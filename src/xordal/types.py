@@ -83,7 +83,7 @@ class TraceEntry:
     Attributes
     ----------
     action
-        Whether the links were added or removed.
+        Whether the links were added or removed; ``"rule"`` for an additive rule, which has no links.
     lookahead
         How many links the pass looked ahead (the paper's ``i``); 0 for links that were required.
     links
@@ -101,9 +101,12 @@ class TraceEntry:
     sequence
         How many moves the sequence has that this entry is one of: entries of a local search that follow one
         another and improve the network only together. 0 for all other entries.
+    rule
+        The additive rule of an entry of this kind. Its gain is what it tells of a row beyond chance, and its
+        p-value is corrected for the number of rules there are.
     """
 
-    action: Literal["add", "remove"]
+    action: Literal["add", "remove", "rule"]
     lookahead: int
     links: LinkSet
     gain: float
@@ -112,6 +115,7 @@ class TraceEntry:
     fill_in: LinkSet = ()
     log_p_value: float | None = None
     sequence: int = 0
+    rule: AdditiveRule | None = None
 
     @property
     def p_value(self) -> float | None:
@@ -353,6 +357,11 @@ class Learned:
     def trace(self) -> Trace:
         """The learned link sets in order."""
         return self.run.trace
+
+    @property
+    def rules(self) -> tuple[AdditiveRule, ...]:
+        """The additive rules, in the order of the trace."""
+        return tuple(entry.rule for entry in self.trace if entry.rule is not None)
 
     @property
     def filled_links(self) -> LinkSet:

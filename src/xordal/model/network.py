@@ -28,7 +28,8 @@ from xordal.model.backoff import BackoffNetwork, BackoffTable
 from xordal.model.inference import Inference
 from xordal.model.parameters import Conditional, Looked, Quotient, Table, probability_table
 from xordal.model.rule import NetworkRule
-from xordal.model.ruled import Margins, RuledInference, ruled_inference
+from xordal.model.rule_tree import Margins
+from xordal.model.ruled import RuledInference, ruled_inference
 from xordal.model.smoothing import Backoff, Smoothing, checked
 from xordal.types import Absent, Learned, Unseen, VarSet, members
 

@@ -35,7 +35,7 @@ from xordal.graph.chordal import ChordalGraph, linked
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.model.rule import NetworkRule
-from xordal.model.ruled import check_size, frame_of
+from xordal.model.rule_tree import check_size, frame_of
 from xordal.model.sums import UNKNOWN, sums_of, values_of
 from xordal.types import AdditiveRule, Link, VarSet, members, varset
 

@@ -1,232 +1,36 @@
-"""Exact inference in a network with rules: running sums are further variables of the junction tree.
-
-The weight of a rule (:mod:`xordal.model.rule`) depends on the last column, its earlier neighbours and the sum over
-the rule's other columns. That sum is carried by running sums (:mod:`xordal.model.sums`), each a function of the one
-before and of one column. So the network with its rules is a product of small tables over columns and sums; its
-graph, with everything that shares a table linked, is filled in until it is chordal, and has a junction tree. Where
-the columns of a rule are not linked, the cliques hold a column and two sums: levels x p x p cells.
-
-The usual inference then asks for P(own variables | separator) of each clique. One pass from the leaves to the root
-gives them: a clique's product with its children's messages, divided by its own message. A subtree in which no table
-of a rule was multiplied says nothing, its tables are those of the network as counted, and they are never made in
-full: large cliques far from any rule cost what they did before.
+"""Exact inference in a network with rules, by the junction tree of its columns and running sums (rule_tree.py).
 
 Running sums are functions of the columns, so that summing over them, maximising over them and drawing them leaves
-the answers exact.
+the answers exact. Three things keep the cost near that of a network without rules. Where nothing is observed, the
+margins of the cliques are known once and for all. Where many rows have the same columns observed, what these add up
+to is one known number for each row, and the rule's running sums go over the other columns only: such a *folded*
+tree is made for the pattern, and kept. For a single row that would cost more than it saves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from math import fsum, prod
-from typing import TYPE_CHECKING, cast
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import fsum, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.errors import DataError
-from xordal.graph.chordal import ChordalGraph, linked
-from xordal.graph.junction_tree import JunctionTree, junction_tree, rooted
-from xordal.graph.min_fill import min_fill
 from xordal.model.inference import Choose, Inference
-from xordal.model.observed import Logs, Observed
-from xordal.model.parameters import Conditional, Looked, Quotient, Table
+from xordal.model.observed import Logs, Observed, Rows
+from xordal.model.parameters import Conditional, Quotient
 from xordal.model.potential import Potential, product
-from xordal.model.rule import NetworkRule
-from xordal.model.sums import Carrier, Step, running_sums
-from xordal.types import VarSet, members, varset
+from xordal.model.rule_tree import MOST_CELLS, Frame, conditionals, frame_of
+from xordal.model.sums import sums_of
+from xordal.types import EMPTY, VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
 
-MOST_CELLS = 2**22
-"""Cells of the largest clique that rules make: 32 MB."""
-
-
-@dataclass(frozen=True, eq=False)
-class RuledInference(Inference):
-    """A junction tree of columns and running sums; evidence and answers are of the columns alone.
-
-    ``n_columns`` is how many of the variables are columns; they come first.
-    """
-
-    n_columns: int
-
-    def joint(self, evidence: Observed, asked: Collection[int]) -> Logs:
-        """Return log P(asked variables, evidence), as :meth:`Inference.joint` does."""
-        return super().joint(self._with_sums(evidence), asked)
-
-    def posteriors(self, evidence: Observed, asked: Collection[int]) -> tuple[Logs, dict[int, Logs]]:
-        """Return log P(evidence) and posteriors, as :meth:`Inference.posteriors` does."""
-        return super().posteriors(self._with_sums(evidence), asked)
-
-    def descend(self, evidence: Observed, choose: Choose, *, n_rows: int, best: bool) -> NDArray[np.int64]:
-        """Return a state of all columns for each row, as :meth:`Inference.descend` does."""
-        states = super().descend(self._with_sums(evidence), choose, n_rows=n_rows, best=best)
-        return states[: self.n_columns]
-
-    def entropy(self) -> float:
-        """Return the entropy of the columns in nats.
-
-        The sums add nothing, being functions of them. A clique is charged for its own variables given those it
-        shares with its parent, whose distribution comes from there.
-        """
-        margins: dict[int, Potential] = {}
-        terms = []
-        for clique, (table, parent) in enumerate(zip(self.tables, self.tree.parents, strict=True)):
-            if table.n_cells > MOST_CELLS and isinstance(table, Quotient):  # never made: as it was counted
-                below = table.separator
-                terms.append(table.whole.entropy() - (0.0 if below is None else below.entropy()))
-                continue
-            own = Potential(members(self.tree.cliques[clique]), table.cut({}, self.n_levels)[None])
-            joint = own
-            if parent is not None:
-                shared = members(self.tree.separators[clique])
-                joint = product([own, self._shared(margins.get(parent), shared, table)])
-            margins[clique] = joint
-            chances = np.exp(joint.logs)
-            terms.append(-float((chances * np.where(chances > 0, own.logs, 0.0)).sum()))
-        return fsum(terms)
-
-    def _shared(self, above: Potential | None, shared: tuple[int, ...], table: Conditional) -> Potential:
-        if above is not None:
-            return above.sum_to(shared)
-        assert isinstance(table, Quotient), "below a table that was never made lie tables as they were counted"
-        assert table.separator is not None
-        return Potential(shared, table.separator.cut({}, self.n_levels)[None])
-
-    def _with_sums(self, evidence: Observed) -> Observed:
-        if len(evidence.codes) == len(self.n_levels):
-            return evidence
-        unknown = np.full((len(self.n_levels) - len(evidence.codes), evidence.n_rows), -1, dtype=np.int64)
-        return Observed(np.concatenate([evidence.codes, unknown]), evidence.weights)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DenseConditional:
-    """P(own variables | separator) of a clique, in full: a :class:`~xordal.model.parameters.Conditional`."""
-
-    variables: tuple[int, ...]
-    logs: Logs
-
-    @property
-    def n_cells(self) -> float:
-        """Number of cells of the clique."""
-        return float(self.logs.size)
-
-    def log_prob_of(self, chosen: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return its logarithm for rows of codes of the clique's variables, shape (variables, rows)."""
-        return np.where((chosen < 0).any(axis=0), -np.inf, self.logs[tuple(np.maximum(chosen, 0))])
-
-    def cut(self, observed: Mapping[int, int], n_levels: Sequence[int]) -> NDArray[np.float64]:
-        """Return its logarithm for all cells in which some variables have given levels."""
-        return np.asarray(self.logs[tuple(observed.get(v, slice(None)) for v in self.variables)])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """Columns and running sums, and the junction tree that holds them; nothing is multiplied yet.
-
-    Attributes
-    ----------
-    rules, ends, steps
-        The rules, what tells the sum that reaches each one's last column, and all additions on the way.
-    names, n_levels
-        Of columns and sums.
-    tree
-        The junction tree of everything that shares a table.
-    """
-
-    rules: tuple[NetworkRule, ...]
-    ends: tuple[Carrier, ...]
-    steps: tuple[Step, ...]
-    names: tuple[str, ...]
-    n_levels: tuple[int, ...]
-    tree: JunctionTree
-
-    def n_cells(self, clique: int) -> int:
-        """Return the number of cells of a clique."""
-        return prod(self.n_levels[v] for v in members(self.tree.cliques[clique]))
-
-    def scopes(self) -> Iterator[VarSet]:
-        """Yield the variables of each table that the rules bring."""
-        for step in self.steps:
-            yield varset([step.before.variable, step.column, step.after.variable])
-        for rule, end in zip(self.rules, self.ends, strict=True):
-            yield VarSet(rule.scope | 1 << end.variable)
-
-    def changed(self, cliques: Collection[VarSet]) -> set[int]:
-        """Return the cliques that rules change: those above a table of a rule, or that the network does not hold.
-
-        ``cliques`` are those of the network without rules.
-        """
-        known = _Subsets(cliques)
-        places = {_place(self.tree, scope) for scope in self.scopes()}
-        found = {c for c, clique in enumerate(self.tree.cliques) if c in places or not known.holds(clique)}
-        for clique in reversed(range(len(self.tree.cliques))):
-            parent = self.tree.parents[clique]
-            if clique in found and parent is not None:
-                found.add(parent)
-        return found
-
-
-def frame_of(
-    graph: ChordalGraph, rules: Sequence[NetworkRule], names: tuple[str, ...], n_levels: tuple[int, ...]
-) -> Frame:
-    """Return the junction tree of a network's columns and the running sums of its rules.
-
-    The order in which a rule's columns are added up decides how large the cliques become: that of the network's
-    own perfect order keeps linked columns together; the order of the table is tried too.
-    """
-    position = {v: place for place, v in enumerate(graph.order)}
-    frames = []
-    for key in (position.__getitem__, lambda v: v):
-        frames.append(_frame(graph, rules, names, n_levels, [sorted(r.carried, key=key) for r in rules]))
-    return min(frames, key=lambda frame: sum(frame.n_cells(c) for c in range(len(frame.tree.cliques))))
-
-
-def _frame(
-    graph: ChordalGraph,
-    rules: Sequence[NetworkRule],
-    names: tuple[str, ...],
-    n_levels: tuple[int, ...],
-    orders: Sequence[Sequence[int]],
-) -> Frame:
-    ends, steps, told, sizes = [], [], list(names), list(n_levels)
-    groups: list[int] = []
-    for number, (rule, order) in enumerate(zip(rules, orders, strict=True), start=1):
-        end, more = running_sums(rule.rule, order, len(sizes))
-        ends.append(end)
-        steps += more
-        told += [f"sum {place} of rule {number}" for place in range(1, len(more) + 1)]
-        sizes += [len(step.after.sums) for step in more]
-        groups += [varset([step.before.variable, step.column, step.after.variable]) for step in more]
-        groups.append(rule.scope | 1 << end.variable)
-    masks = [*graph.neighbours, *([0] * (len(sizes) - len(names)))]
-    masks = linked(masks, {pair for group in groups for pair in combinations(members(group), 2)})
-    tree = junction_tree(ChordalGraph.of(linked(masks, min_fill(masks))))
-    tree = rooted(tree, [_place(tree, group) for group in groups])  # what lies below no rule stays as counted
-    return Frame(tuple(rules), tuple(ends), tuple(steps), tuple(told), tuple(sizes), tree)
-
-
-def check_size(frame: Frame, cliques: Collection[VarSet]) -> None:
-    """Refuse rules whose cliques would be too large.
-
-    Raises
-    ------
-    DataError
-        If a clique that the rules change has more than :data:`MOST_CELLS` cells.
-    """
-    largest = max(frame.changed(cliques), key=frame.n_cells)
-    if frame.n_cells(largest) > MOST_CELLS:
-        inside = ", ".join(frame.names[v] for v in members(frame.tree.cliques[largest]))
-        raise DataError(
-            f"With its rules the network has a clique {{{inside}}} of {frame.n_cells(largest):,} cells; the most "
-            f"are {MOST_CELLS:,}. Ask the network without rules (--no-rules, in Python network.without_rules()), "
-            "or learn with fewer links or columns."
-        )
+_WORTH_FOLDING = 48  # rows of one pattern from which on a tree of their own is made: it takes some ten milliseconds
+_MOST_FOLDED = 64  # trees that are kept
 
 
 def ruled_inference(network: DecomposableMarkovNetwork) -> RuledInference:
@@ -237,102 +41,163 @@ def ruled_inference(network: DecomposableMarkovNetwork) -> RuledInference:
     DataError
         If a clique of the rules would be too large.
     """
-    n_columns = len(network.variables)
-    frame = frame_of(network.graph, network.rules, network.variables, network.n_levels)
-    cliques = [table.variables for table in network.clique_tables()]
-    check_size(frame, cliques)
-    tables = _conditionals(network, frame, frame.changed(cliques))
-    return RuledInference(frame.tree, tables, frame.names, frame.n_levels, n_columns)
+    frame = _frame(network, EMPTY)
+    return RuledInference(frame.tree, conditionals(network, frame), frame.names, frame.n_levels, network, frame)
 
 
-def _conditionals(
-    network: DecomposableMarkovNetwork, frame: Frame, changed: Collection[int]
-) -> tuple[Conditional, ...]:
-    """Return P(own | separator) of each clique: one pass from the leaves to the roots."""
-    tree, margins = frame.tree, Margins(network)
-    inside = varset(v for c in changed for v in members(tree.cliques[c]) if v < len(network.variables))
-    shares: dict[int, list[Potential]] = {}
-    for part in (*_rule_parts(network, frame, margins), *_base_parts(network, margins, inside)):
-        shares.setdefault(_place(tree, varset(part.variables), changed), []).append(part)
-    found: dict[int, Conditional] = {}
-    for clique in reversed(range(len(tree.cliques))):
-        variables, separator = members(tree.cliques[clique]), tree.separators[clique]
-        if clique not in changed:
-            found[clique] = margins.conditional(tree.cliques[clique], separator)
-            continue
-        empty = Potential(variables, np.zeros((1, *(frame.n_levels[v] for v in variables))))
-        total = product([empty, *shares.pop(clique, ())])
-        message = total.sum_to(members(separator))
-        found[clique] = DenseConditional(variables, total.divided_by(message).logs[0])
-        if (parent := tree.parents[clique]) is not None:
-            shares.setdefault(parent, []).append(message)
-    return tuple(found[clique] for clique in range(len(tree.cliques)))
+def _frame(network: DecomposableMarkovNetwork, folded: VarSet) -> Frame:
+    return frame_of(network.graph, network.rules, network.variables, network.n_levels, folded)
 
 
-def _place(tree: JunctionTree, wanted: int, among: Collection[int] | None = None) -> int:
-    """Return the first clique that holds some variables."""
-    return next(
-        place
-        for place, clique in enumerate(tree.cliques)
-        if not wanted & ~clique and (among is None or place in among)
-    )
+@dataclass(frozen=True, eq=False)
+class RuledInference(Inference):
+    """A junction tree of columns and running sums; evidence and answers are of the columns alone.
 
-
-def _rule_parts(network: DecomposableMarkovNetwork, frame: Frame, margins: Margins) -> Iterator[Potential]:
-    """Yield the tables of the rules: all additions, and the weights."""
-    for step in frame.steps:
-        with np.errstate(divide="ignore"):
-            logs = np.log(step.table)
-        yield _ordered((step.before.variable, step.column, step.after.variable), logs)
-    for rule, end in zip(frame.rules, frame.ends, strict=True):
-        delta = rule.delta(network.smoothing)
-        yield _ordered(*rule.weight_table(end, margins.table(rule.scope), network.n_levels, delta))
-
-
-def _base_parts(network: DecomposableMarkovNetwork, margins: Margins, inside: VarSet) -> Iterator[Potential]:
-    """Yield tables whose product is the distribution of some columns in the network without its rules.
-
-    The columns left out hang on cliques of those that stay, so that the graph of the rest is the network's own
-    graph without them.
+    Attributes
+    ----------
+    network, frame
+        What it was made from.
+    folded
+        The columns that are part of known sums.
     """
-    masks = [mask & inside if inside >> v & 1 else 0 for v, mask in enumerate(network.graph.neighbours)]
-    tree = junction_tree(ChordalGraph.of(masks))
-    for clique, separator in zip(tree.cliques, tree.separators, strict=True):
-        if clique & inside:
-            logs = margins.conditional(clique, separator).cut({}, network.n_levels)
-            yield Potential(members(clique), logs[None])
+
+    network: DecomposableMarkovNetwork
+    frame: Frame
+    folded: VarSet = EMPTY
+    _trees: dict[VarSet, RuledInference] = field(default_factory=dict)
+
+    def joint(self, evidence: Observed, asked: Collection[int]) -> Logs:
+        """Return log P(asked variables, evidence), as :meth:`Inference.joint` does."""
+        if (known := self._known(evidence, asked)) is not None:
+            return known
+        target = varset(asked)
+        out = np.empty((evidence.n_rows, *(self.n_levels[v] for v in members(target))))
+        for rows, tree in self._patterns(evidence, target, evidence.n_rows):
+            part = _rows_of(evidence, rows)
+            out[rows] = Inference.joint(tree, tree._with_sums(part), asked) + tree._shift
+        return out
+
+    def posteriors(self, evidence: Observed, asked: Collection[int]) -> tuple[Logs, dict[int, Logs]]:
+        """Return log P(evidence) and posteriors, as :meth:`Inference.posteriors` does."""
+        total = np.empty(evidence.n_rows)
+        found = {v: np.empty((evidence.n_rows, self.n_levels[v])) for v in asked}
+        for rows, tree in self._patterns(evidence, EMPTY, evidence.n_rows):
+            some, parts = Inference.posteriors(tree, tree._with_sums(_rows_of(evidence, rows)), asked)
+            total[rows] = some + tree._shift
+            for v, logs in parts.items():
+                found[v][rows] = logs
+        return total, found
+
+    def descend(self, evidence: Observed, choose: Choose, *, n_rows: int, best: bool) -> NDArray[np.int64]:
+        """Return a state of all columns for each row, as :meth:`Inference.descend` does."""
+        out = np.empty((len(self.network.variables), n_rows), dtype=np.int64)
+        for rows, tree in self._patterns(evidence, EMPTY, n_rows):
+            part = tree._with_sums(_rows_of(evidence, rows))
+            drawn = n_rows if evidence.n_rows == 1 else len(rows)
+            states = Inference.descend(tree, part, choose, n_rows=drawn, best=best)[: len(out)]
+            out[:, rows if drawn == len(rows) else slice(None)] = states
+        return out
+
+    def _patterns(self, evidence: Observed, asked: VarSet, n_states: int) -> Iterator[tuple[Rows, RuledInference]]:
+        """Yield rows with the same columns of rules observed, and the tree for them; few rows share the first."""
+        carried = [v for v in members(self._carried & ~asked) if v not in evidence.weights]
+        if n_states < _WORTH_FOLDING or not carried:
+            yield np.arange(evidence.n_rows), self
+            return
+        seen = evidence.codes[carried] >= 0
+        kinds, kind = np.unique(seen, axis=1, return_inverse=True)
+        few: list[Rows] = []
+        for number, pattern in enumerate(kinds.T):
+            rows = np.flatnonzero(kind.reshape(-1) == number)
+            folded = varset(v for v, is_seen in zip(carried, pattern, strict=True) if is_seen)
+            if not folded or (len(rows) < _WORTH_FOLDING and evidence.n_rows > 1):
+                few.append(rows)
+            else:
+                yield rows, self._tree_of(folded)
+        if few:
+            yield np.sort(np.concatenate(few)), self
+
+    def _tree_of(self, folded: VarSet) -> RuledInference:
+        if folded not in self._trees:
+            if len(self._trees) >= _MOST_FOLDED:
+                self._trees.clear()
+            frame = _frame(self.network, folded)
+            tables = conditionals(self.network, frame)
+            self._trees[folded] = RuledInference(
+                frame.tree, tables, frame.names, frame.n_levels, self.network, frame, folded
+            )
+        return self._trees[folded]
+
+    @cached_property
+    def _carried(self) -> VarSet:
+        return varset(v for rule in self.frame.rules for v in rule.carried)
+
+    @cached_property
+    def _shift(self) -> float:
+        """What makes up for the distribution that was given to the known sums."""
+        return fsum(log(len(start.sums)) for start in self.frame.starts if start is not None)
+
+    def _known(self, evidence: Observed, asked: Collection[int]) -> Logs | None:
+        """Return the joint of variables of one clique where nothing is observed; None for other questions."""
+        if evidence.weights or (evidence.codes >= 0).any():
+            return None
+        wanted = varset(asked)
+        for clique, margin in self._margins.items():
+            if not wanted & ~self.tree.cliques[clique]:
+                logs = margin.sum_to(members(wanted)).logs
+                return np.repeat(logs, evidence.n_rows, axis=0) if evidence.n_rows > 1 else logs
+        return None
+
+    @cached_property
+    def _margins(self) -> dict[int, Potential]:
+        """The distributions of the cliques; those of tables that are never made are left out."""
+        margins: dict[int, Potential] = {}
+        for clique, (table, parent) in enumerate(zip(self.tables, self.tree.parents, strict=True)):
+            if table.n_cells > MOST_CELLS:
+                continue
+            parts = [self._own_table(clique)]
+            if parent is not None:
+                parts.append(self._shared(margins.get(parent), members(self.tree.separators[clique]), table))
+            margins[clique] = product(parts)
+        return margins
+
+    def _own_table(self, clique: int) -> Potential:
+        return Potential(members(self.tree.cliques[clique]), self.tables[clique].cut({}, self.n_levels)[None])
+
+    def _shared(self, above: Potential | None, shared: tuple[int, ...], table: Conditional) -> Potential:
+        if above is not None:
+            return above.sum_to(shared)
+        assert isinstance(table, Quotient), "below a table that was never made lie tables as they were counted"
+        assert table.separator is not None
+        return Potential(shared, table.separator.cut({}, self.n_levels)[None])
+
+    def entropy(self) -> float:
+        """Return the entropy of the columns in nats.
+
+        The sums add nothing, being functions of them. A clique is charged for its own variables given those it
+        shares with its parent.
+        """
+        terms = []
+        for clique, table in enumerate(self.tables):
+            if clique not in self._margins:
+                assert isinstance(table, Quotient), "only tables as they were counted are this large"
+                terms.append(table.whole.entropy() - (table.separator.entropy() if table.separator else 0.0))
+                continue
+            chances = np.exp(self._margins[clique].logs)
+            terms.append(-float((chances * np.where(chances > 0, self._own_table(clique).logs, 0.0)).sum()))
+        return fsum(terms)
+
+    def _with_sums(self, evidence: Observed) -> Observed:
+        """Return evidence with rows for the running sums, of which the known ones are observed."""
+        n_columns = len(self.network.variables)
+        codes = np.full((len(self.n_levels), evidence.n_rows), -1, dtype=np.int64)
+        codes[:n_columns] = evidence.codes
+        for rule, start in zip(self.frame.rules, self.frame.starts, strict=True):
+            if start is not None:
+                known = [v for v in rule.carried if self.folded >> v & 1]
+                codes[start.variable] = np.searchsorted(start.sums, sums_of(rule.rule, evidence.codes, known))
+        return Observed(codes, evidence.weights)
 
 
-def _ordered(variables: tuple[int, ...], logs: Logs) -> Potential:
-    return Potential(tuple(sorted(variables)), np.transpose(logs, np.argsort(variables))[None])
-
-
-class _Subsets:
-    """Which of some sets hold another; asked of many, most of them among the sets themselves."""
-
-    def __init__(self, sets: Collection[VarSet]) -> None:
-        self._all, self._exact = list(sets), set(sets)
-
-    def holds(self, variables: VarSet) -> bool:
-        return variables in self._exact or any(not variables & ~each for each in self._all)
-
-
-class Margins:
-    """The distribution of any set within a clique of a network, without its rules."""
-
-    def __init__(self, network: DecomposableMarkovNetwork) -> None:
-        self._n_levels = network.n_levels
-        self._tables = sorted((table for _, table in network.factors), key=lambda table: table.n_cells)
-        self._exact = {table.variables: table for table in self._tables}
-
-    def table(self, variables: VarSet) -> Table:
-        """Return the table of a set, the margin of the smallest that holds it."""
-        if variables in self._exact:
-            return self._exact[variables]
-        home = next(table for table in self._tables if not variables & ~table.variables)
-        return home.over(variables, self._n_levels)
-
-    def conditional(self, clique: VarSet, separator: VarSet) -> Quotient:
-        """Return P(the other variables of a clique | separator)."""
-        below = cast("Looked", self.table(separator)) if separator else None
-        return Quotient(cast("Looked", self.table(clique)), below)
+def _rows_of(evidence: Observed, rows: Rows) -> Observed:
+    return evidence if len(rows) == evidence.n_rows else Observed(evidence.codes[:, rows], evidence.weights)

@@ -93,17 +93,31 @@ class Step:
     table: NDArray[np.float64]
 
 
-def running_sums(rule: AdditiveRule, columns: Sequence[int], first: int) -> tuple[Carrier, list[Step]]:
-    """Return the running sums over some of a rule's columns, its constant included: the last, and the steps.
+def running_sums(
+    rule: AdditiveRule, columns: Sequence[int], first: int, start: Carrier | None = None
+) -> tuple[Carrier, list[Step]]:
+    """Return the running sums over some of a rule's columns: the last of them, and the steps.
 
-    The first column carries its own value; running sums are numbered as variables from ``first`` on.
+    They begin with ``start``, or else with the rule's constant, and then the first column carries its own value.
+    Running sums are numbered as variables from ``first`` on.
     """
-    start = values_of(rule, columns[0])
-    carrier = Carrier(columns[0], added(np.array(rule.constant), start, rule.modulus))
-    steps = []
-    for number, v in enumerate(columns[1:], start=first):
-        totals = added(carrier.sums[:, None], values_of(rule, v), rule.modulus)
-        after = Carrier(number, np.unique(totals))
+    carrier, steps = start, []
+    for v in columns:
+        values = values_of(rule, v)
+        if carrier is None:
+            carrier = Carrier(v, added(np.array(rule.constant), values, rule.modulus))
+            continue
+        totals = added(carrier.sums[:, None], values, rule.modulus)
+        after = Carrier(first + len(steps), np.unique(totals))
         steps.append(Step(carrier, v, after, (totals[:, :, None] == after.sums).astype(np.float64)))
         carrier = after
+    assert carrier is not None, "a rule has columns that are not linked to its last one"
     return carrier, steps
+
+
+def sums_reached(rule: AdditiveRule, columns: Sequence[int]) -> Numbers:
+    """Return all that a rule's constant and some of its columns can add up to, in increasing order."""
+    found = residues(np.array([rule.constant], dtype=np.int64), rule.modulus)
+    for v in columns:
+        found = np.unique(added(found[:, None], values_of(rule, v), rule.modulus))
+    return found

@@ -6,7 +6,7 @@ Variables are numbered 0 .. N-1 in the order of the table's columns; names come 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import exp
@@ -340,6 +340,7 @@ class Learned:
     Both are None where an interruption or a limit ended the look for them. ``submodels_up_to`` is set where
     cliques were too large to look at all their subsets: then only those of up to this many variables, and whole
     cliques, were. ``n_rows`` is None where an exact joint was learned; ``seconds`` is the time of the search.
+    ``levels`` are those of each variable, where they are known: the functions of rules are in their order.
     """
 
     variables: tuple[str, ...]
@@ -352,6 +353,7 @@ class Learned:
     submodels: tuple[Submodel, ...] | None = None
     colored_links: LinkSet | None = None
     submodels_up_to: int | None = None
+    levels: tuple[tuple[Hashable, ...], ...] | None = field(default=None, compare=False, repr=False)
 
     @property
     def trace(self) -> Trace:
@@ -424,7 +426,7 @@ def links_after(trace: Iterable[TraceEntry]) -> LinkSet:
     for entry in trace:
         if entry.action == "add":
             links.update(entry.links)
-        else:
+        else:  # a rule has no links
             links.difference_update(entry.links)
     return tuple(sorted(links))
 

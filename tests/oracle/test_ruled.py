@@ -15,6 +15,7 @@ from tests.examples import some
 from tests.oracle.test_inference import evidences, rows_of
 from tests.strategies import chordal_graphs, tables
 from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.model import ruled
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.observed import Observed
 from xordal.model.placing import placed
@@ -49,7 +50,10 @@ def ruled_networks(draw: st.DrawFn) -> DecomposableMarkovNetwork:
     assume(prod(table.n_levels) <= MOST_CELLS)
     counter = NumpyCounter(table)
     found = placed(
-        table, graph, counter, [draw(rules(table.n_levels, table.n_rows)) for _ in range(draw(st.integers(1, 3)))]
+        table,
+        graph,
+        counter,
+        [draw(rules(table.n_levels, table.n_rows)) for _ in range(draw(st.integers(1, 3)))],
     )
     assume(found.rules)
     choices: list[Smoothing] = [0.0, 0.0, 0.5, 7.0, Backoff(0.3), Backoff(4.0)]
@@ -105,9 +109,11 @@ def test_joints_posteriors_and_best_states_by_brute_force(data: st.DataObject) -
     assert joint.sum() == pytest.approx(1, abs=CLOSE)
     evidence = data.draw(evidences(network))
     asked = tuple(sorted(data.draw(st.sets(st.integers(0, joint.ndim - 1), max_size=4))))
-    found = np.exp(network.inference.joint(evidence, asked))
-    total, posteriors = network.inference.posteriors(evidence, range(joint.ndim))
-    states = best_states(network, evidence)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ruled, "_WORTH_FOLDING", data.draw(st.sampled_from([1, 1000])))
+        found = np.exp(network.inference.joint(evidence, asked))
+        total, posteriors = network.inference.posteriors(evidence, range(joint.ndim))
+        states = best_states(network, evidence)
     for row, expected in enumerate(rows_of(joint, evidence)):
         assert found[row] == pytest.approx(margin(expected, asked), abs=CLOSE)
         assert np.exp(total[row]) == pytest.approx(expected.sum(), abs=CLOSE)

@@ -407,21 +407,17 @@ class DecomposableMarkovNetwork:
         logs = self._log_prob_of_tables(codes)
         if self.rules:
             possible = np.isfinite(logs)
-            logs[possible] += self.log_weights(codes[:, possible]).sum(axis=0)
+            for rule in self.rules:
+                logs[possible] += self.log_weight(rule, codes[:, possible])
         return logs
 
-    def log_weights(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return by how much each rule makes each row more probable, shape (rules, rows), in nats.
+    def log_weight(self, rule: NetworkRule, codes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return by how much one of the rules makes each row more probable, in nats.
 
-        The rows must be complete and possible by the tables.
+        No column of the rule, and none that its last column is linked to before it, may be missing.
         """
-        margins = Margins(self)
-        return np.stack(
-            [
-                rule.log_weights(codes, margins.table(rule.scope), self.n_levels, rule.delta(self.smoothing))
-                for rule in self.rules
-            ]
-        )
+        base = Margins(self).table(rule.scope)
+        return rule.log_weights(codes, base, self.n_levels, rule.delta(self.smoothing))
 
     def _log_prob_of_tables(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         total = np.zeros(codes.shape[1])

@@ -174,7 +174,9 @@ class _Search:
         obeying, rows = obeying[counted], rows[counted]
         holds = fits[np.arange(len(fits)), codes[last]][counted]
         delta = (rows[~holds].sum() + 0.5) / (rows.sum() + 1)
-        logs = np.where(holds, log(1 - delta) - np.log(obeying), log(delta) - np.log1p(-np.minimum(obeying, _MOST)))
+        logs = np.where(
+            holds, log(1 - delta) - np.log(obeying), log(delta) - np.log1p(-np.minimum(obeying, _MOST))
+        )
         return float((logs * rows).sum())
 
     def _gain_of_links(self, links: Sequence[Link]) -> float:
@@ -251,6 +253,36 @@ def _order(neighbours: Sequence[int], ends: Sequence[tuple[AdditiveRule, int]]) 
     return _Order(tuple(earlier[each] for each in range(len(ends))), tuple(sorted(links)), tuple(earlier))
 
 
+def is_placed(graph: ChordalGraph, rules: Sequence[NetworkRule]) -> bool:
+    """Whether there is an order of the columns in which each rule ends in its last column, as it says.
+
+    Removed from the end, a last column goes when its neighbours are those it says and are a clique, no rule that
+    is left needs it, and none has it among the earlier neighbours of its own last column.
+    """
+    masks, waiting = graph.neighbours, list(rules)
+    if len({rule.last for rule in rules}) < len(rules) or any(not rule.carried for rule in rules):
+        return False
+    left = _reach(masks, varset(v for rule in rules for v in rule.rule.variables))
+    while waiting:
+        left = _without_simplicial(masks, left, varset(v for rule in waiting for v in rule.rule.variables))
+        free = [
+            rule
+            for rule in waiting
+            if masks[rule.last] & left == rule.earlier
+            and not _missing(masks, rule.earlier)
+            and not any(
+                rule.last in other.rule.variables or other.earlier >> rule.last & 1
+                for other in waiting
+                if other is not rule
+            )
+        ]
+        if not free:
+            return False
+        waiting.remove(free[0])
+        left &= ~(1 << free[0].last)
+    return True
+
+
 def _reach(masks: Sequence[int], start: int) -> int:
     """Return the components that some columns are in; the others do not matter."""
     found = frontier = start
@@ -325,7 +357,9 @@ def _less(rule: AdditiveRule, other: AdditiveRule, factor: int) -> AdditiveRule:
         mine = values_of(rule, v) if v in rule.variables else np.zeros(1, dtype=np.int64)
         others = values_of(other, v) if v in other.variables else np.zeros(1, dtype=np.int64)
         is_known = (mine != UNKNOWN) & (others != UNKNOWN)
-        values = np.where(is_known, (np.where(is_known, mine, 0) - factor * np.where(is_known, others, 0)) % p, -1)
+        values = np.where(
+            is_known, (np.where(is_known, mine, 0) - factor * np.where(is_known, others, 0)) % p, -1
+        )
         known = values[values >= 0]
         if len(known) and (known == known[0]).all() and (values >= 0).all():
             constant += int(known[0])

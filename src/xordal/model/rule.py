@@ -93,7 +93,9 @@ class NetworkRule:
         asked = self.asked(codes)
         return np.asarray((asked != UNKNOWN) & (codes[self.last] >= 0) & (self._own(codes) != asked))
 
-    def log_weights(self, codes: NDArray[np.integer], base: Table, n_levels: Sequence[int], delta: float) -> Floats:
+    def log_weights(
+        self, codes: NDArray[np.integer], base: Table, n_levels: Sequence[int], delta: float
+    ) -> Floats:
         """Return the logarithm of the weight of each row of level codes of all columns, none missing.
 
         ``base`` is P0 of the last column and its earlier neighbours.
@@ -125,9 +127,7 @@ class NetworkRule:
         own = values_of(self.rule, self.last).reshape([-1 if v == self.last else 1 for v in (*scope, -1)])
         fits, is_open = np.broadcast_arrays(own == asked, asked == UNKNOWN)
         shape = np.broadcast_shapes(chances.shape, fits.shape)
-        moved = [
-            np.moveaxis(np.broadcast_to(part, shape), place, -1) for part in (chances, fits, is_open)
-        ]
+        moved = [np.moveaxis(np.broadcast_to(part, shape), place, -1) for part in (chances, fits, is_open)]
         logs = _log_weights(moved[0], moved[1], moved[2], delta)
         return (*scope, carrier.variable), np.moveaxis(logs, -1, place)
 
@@ -173,4 +173,3 @@ def _given_earlier(
     every = np.repeat(chosen, n_own, axis=1)
     every[place] = np.tile(np.arange(n_own), n_rows)
     return _conditional(base.log_prob_of(every).reshape(n_rows, n_own), 1)
-

@@ -130,7 +130,9 @@ def frame_of(
     position = {v: place for place, v in enumerate(graph.order)}
     frames = []
     for key in (position.__getitem__, lambda v: v):
-        frames.append(_frame(graph, rules, names, n_levels, [sorted(r.carried, key=key) for r in rules], folded))
+        frames.append(
+            _frame(graph, rules, names, n_levels, [sorted(r.carried, key=key) for r in rules], folded)
+        )
     return min(frames, key=lambda frame: sum(frame.n_cells(c) for c in range(len(frame.tree.cliques))))
 
 

@@ -29,7 +29,9 @@ from xordal.types import EMPTY, VarSet, members, varset
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
 
-_WORTH_FOLDING = 48  # rows of one pattern from which on a tree of their own is made: it takes some ten milliseconds
+_WORTH_FOLDING = (
+    48  # rows of one pattern from which on a tree of their own is made: it takes some ten milliseconds
+)
 _MOST_FOLDED = 64  # trees that are kept
 
 
@@ -98,7 +100,9 @@ class RuledInference(Inference):
             out[:, rows if drawn == len(rows) else slice(None)] = states
         return out
 
-    def _patterns(self, evidence: Observed, asked: VarSet, n_states: int) -> Iterator[tuple[Rows, RuledInference]]:
+    def _patterns(
+        self, evidence: Observed, asked: VarSet, n_states: int
+    ) -> Iterator[tuple[Rows, RuledInference]]:
         """Yield rows with the same columns of rules observed, and the tree for them; few rows share the first."""
         carried = [v for v in members(self._carried & ~asked) if v not in evidence.weights]
         if n_states < _WORTH_FOLDING or not carried:

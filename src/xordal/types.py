@@ -439,7 +439,7 @@ def single_link_part(trace: Iterable[TraceEntry]) -> LinkSet:
     """
     links: list[Link] = []
     for entry in trace:
-        if entry.lookahead > 1 or entry.action == "remove" or entry.sequence:
+        if entry.lookahead > 1 or entry.action != "add" or entry.sequence:
             break
         links.extend(entry.links)
     return tuple(sorted(links))

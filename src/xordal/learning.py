@@ -22,6 +22,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.placing import placed
+from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Smoothing
 from xordal.pi.colored import color
 from xordal.pi.discover import Data, discover
@@ -132,8 +133,9 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         Whether to look for hidden groups in the cliques, once they are learned; without, ``submodels`` is None.
     find_rules
         Whether to look for additive rules too: parities, check digits and other sums of any number of columns
-        (:mod:`xordal.rules`). Those that no hidden group tells already follow the links in the trace. By default
-        where hidden groups are looked for and neither the paper's criterion nor one of its schedules is named.
+        (:mod:`xordal.rules`). Those that no hidden group tells already follow the links in the trace. By
+        default where hidden groups are looked for and neither the paper's criterion nor one of its schedules is
+        named.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
     notice
@@ -288,7 +290,8 @@ def fit_network(
     ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
     :class:`~xordal.Backoff`.
     """
-    graph, rules = ChordalGraph.empty(table.n_variables).add(learned.links), ()
+    graph = ChordalGraph.empty(table.n_variables).add(learned.links)
+    rules: tuple[NetworkRule, ...] = ()
     counter = NumpyCounter(table)
     if learned.rules:
         found = placed(table, graph, counter, learned.rules)
@@ -415,4 +418,6 @@ def rule_entry(rule: AdditiveRule, graphs_tested: int) -> TraceEntry:
     gain = (holds * log(holds / chance) if holds else 0.0) + (
         (1 - holds) * log((1 - holds) / (1 - chance)) if holds < 1 else 0.0
     )
-    return TraceEntry("rule", 0, (), gain, 1, graphs_tested, log_p_value=rule.log_p_value, rule=rule)
+    return TraceEntry(
+        "rule", 0, (), gain, 1, graphs_tested, log_p_value=max(rule.log_p_value, -1e300), rule=rule
+    )

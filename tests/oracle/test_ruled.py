@@ -30,7 +30,7 @@ MOST_CELLS = 3000
 
 @st.composite
 def rules(draw: st.DrawFn, n_levels: tuple[int, ...], n_rows: int) -> AdditiveRule:
-    """Any rule, obeyed or not: modulo a prime or a product, or of whole numbers; some levels without a value."""
+    """Any rule, obeyed or not, modulo a number or of whole numbers; some levels without a value."""
     size = draw(st.integers(2, len(n_levels)))
     variables = tuple(sorted(draw(st.permutations(range(len(n_levels))))[:size]))
     modulus = draw(st.sampled_from([0, 2, 3, 5, 6]))
@@ -98,7 +98,7 @@ def weight(network: DecomposableMarkovNetwork, each: NetworkRule, both: Array, c
     if obeying == 0 or breaking == 0:
         return 1.0
     delta = each.delta(network.smoothing)
-    return (1 - delta) / obeying if holds(cell[last]) else delta / breaking
+    return float((1 - delta) / obeying if holds(cell[last]) else delta / breaking)
 
 
 @settings(max_examples=some(300), deadline=None)

@@ -63,7 +63,9 @@ def told_lines(found: FoundRules) -> list[str]:
     Examples
     --------
     >>> rule = AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 0, 0.5, -500.0, "parity")
-    >>> for line in told_lines(FoundRules(("a", "b", "c"), ((0, 1),) * 3, (rule,), 1000, (), (), 0.0)): print(line)
+    >>> found = FoundRules(("a", "b", "c"), ((0, 1),) * 3, (rule,), 1000, (), (), 0.0)
+    >>> for line in told_lines(found):
+    ...     print(line)
     Rules: sums that the rows obey, of any number of columns
       parity: an even number of these is 1: a, b, c
         in 100.0 % of rows (50.0 % by chance), no row breaks it, p = 7e-218

@@ -28,8 +28,8 @@ from xordal.types import (
 # Keys with a meaning of their own; all others at the top are settings of the run.
 _KNOWN = {
     "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
-    "data", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested", "rules", "network_rules", "rule_links",
-    "candidates_scored", "sets_scanned", "stopped_by", "seconds",
+    "data", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested", "rules",
+    "network_rules", "rule_links", "candidates_scored", "sets_scanned", "stopped_by", "seconds",
 }  # fmt: skip
 _MOST = 2**53  # whole numbers beyond it are no floats
 

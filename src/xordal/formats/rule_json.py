@@ -12,13 +12,14 @@ from xordal.model.rule import NetworkRule
 from xordal.types import AdditiveRule, VarSet, members, varset
 
 _MOST = 2**53  # whole numbers beyond it are no floats
+_LEAST_LOG = -1e300  # in place of minus infinity, which JSON does not know
 _LARGEST = 10**9  # of a modulus, and of a value in a sum of whole numbers
 
 
 def rule_to_json(
     rule: AdditiveRule, variables: Sequence[str], levels: Sequence[Sequence[Hashable]] | None
 ) -> dict[str, Any]:
-    """Return one rule. The functions have the levels as keys, as text; where that says nothing, values in order."""
+    """Return one rule; functions have texts of levels as keys, or are values in order where these repeat."""
     functions: dict[str, Any] = {}
     for v, values in zip(rule.variables, rule.functions, strict=True):
         texts = [] if levels is None else [str(level) for level in levels[v]]
@@ -34,12 +35,14 @@ def rule_to_json(
         "n_broken": rule.n_broken,
         "by_chance": rule.by_chance,
         "p_value": rule.p_value,
-        "log_p_value": rule.log_p_value,
+        "log_p_value": max(rule.log_p_value, _LEAST_LOG),
         "name": rule.name,
     }
 
 
-def rule_from_json(node: Node, variables: tuple[str, ...], levels: Sequence[Sequence[Hashable]]) -> AdditiveRule:
+def rule_from_json(
+    node: Node, variables: tuple[str, ...], levels: Sequence[Sequence[Hashable]]
+) -> AdditiveRule:
     """Return a rule of a model file, checked."""
     places = _places(node["variables"], variables)
     if len(places) < 2:
@@ -101,7 +104,11 @@ def network_rule_to_json(
 
 
 def network_rules_from_json(
-    node: Node, variables: tuple[str, ...], levels: Sequence[Sequence[Hashable]], graph: ChordalGraph, n_rows: int
+    node: Node,
+    variables: tuple[str, ...],
+    levels: Sequence[Sequence[Hashable]],
+    graph: ChordalGraph,
+    n_rows: int,
 ) -> tuple[NetworkRule, ...]:
     """Return the rules of a network, checked: there must be an order of the columns in which each ends."""
     rules = tuple(_network_rule(item, variables, levels, n_rows) for item in node.items())

@@ -125,8 +125,8 @@ class Inference:
     ) -> tuple[dict[int, Potential], dict[int, Potential]]:
         """Return what each clique knows from below itself, and its message to the parent.
 
-        ``every`` asks for all cliques and for what they know; else those are left out that say nothing, and there
-        are messages only.
+        ``every`` asks for all cliques and for what they know; else those are left out that say nothing, and
+        there are messages only.
         """
         below: dict[int, list[Potential]] = {}
         products: dict[int, Potential] = {}

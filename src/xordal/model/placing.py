@@ -1,20 +1,20 @@
 """Which column each rule ends in: the order of the columns, chosen by likelihood.
 
-A rule replaces the conditional of its last column in the order along which the network is a product (rule.py). The
-order matters. Let c be a check digit of skewed digits: with c last the digits keep their tables and c follows from
-them, as it was made. With another digit last, c would be independent of the digits that are left, which it is not.
-So each column of a rule is tried as the last one, and the one under which the rows are most probable is taken; of
-equals the last in the table.
+A rule replaces the conditional of its last column in the order along which the network is a product (rule.py).
+The order matters. Let c be a check digit of skewed digits: with c last the digits keep their tables and c
+follows from them, as it was made. With another digit last, c would be independent of the digits that are left,
+which it is not. So each column of a rule is tried as the last one, and the one under which the rows are most
+probable is taken; of equals the last in the table.
 
-Read backwards, an order removes one column after the other, and what a column is still linked to when it goes are
-its *earlier neighbours*. Columns that no rule speaks of go as soon as their neighbours are a clique: what depends on
-a check digit comes after it. A rule's last column goes before the other columns of the rule. Where its neighbours
-are not a clique by then, they are linked, and the tables of the larger cliques are counted; what those links cost is
-charged as BIC does, so that another column, which needs no links, is usually taken.
+Read backwards, an order removes one column after the other, and what a column is still linked to when it goes
+are its *earlier neighbours*. Columns that no rule speaks of go as soon as their neighbours are a clique: what
+depends on a check digit comes after it. A rule's last column goes before the other columns of the rule. Where
+its neighbours are not a clique by then, they are linked, and the tables of the larger cliques are counted; what
+those links cost is charged as BIC does, so that another column, which needs no links, is usually taken.
 
-No two rules can end in the same column, and no rule may end in a column that another one needs later. Where a rule
-has no column left to end in, another rule is subtracted from it so often that a common column drops out, as in
-Gaussian elimination; where that is impossible too, it stays out of the network.
+No two rules can end in the same column, and no rule may end in a column that another one needs later. Where a
+rule has no column left to end in, another rule is subtracted from it so often that a common column drops out,
+as in Gaussian elimination; where that is impossible too, it stays out of the network.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from xordal.model.sums import UNKNOWN, sums_of, values_of
 from xordal.types import AdditiveRule, Link, VarSet, members, varset
 
 MOST_LINKED_CELLS = 2**16
-"""Cells of a last column and its earlier neighbours where these had to be linked: counts of more are too thin."""
+"""Cells of a last column and its earlier neighbours where links were added: counts of more are too thin."""
 IN_A_TABLE = "its columns are in one clique, whose table says it already"
 """Why most rules of few columns are told, and are no part of a network of their own."""
 _MOST = 1 - 1e-12  # that a rule holds by chance: rounding may give 1
@@ -80,8 +80,8 @@ def placed(
 class _Order:
     """What follows from a choice of last columns.
 
-    ``earlier`` are the earlier neighbours of each, ``links`` those that had to be added, ``sequence`` the numbers of
-    the last columns, the one that comes after all others first.
+    ``earlier`` are the earlier neighbours of each, ``links`` those that had to be added, ``sequence`` the
+    numbers of the last columns, the one that comes after all others first.
     """
 
     earlier: tuple[VarSet, ...]
@@ -180,7 +180,7 @@ class _Search:
         return float((logs * rows).sum())
 
     def _gain_of_links(self, links: Sequence[Link]) -> float:
-        """Return what links that last columns need add to the log likelihood, less what BIC charges for them."""
+        """Return what links that last columns need add to the log likelihood, less their cost by BIC."""
         if not links:
             return 0.0
         n_rows = self._table.n_rows
@@ -256,8 +256,8 @@ def _order(neighbours: Sequence[int], ends: Sequence[tuple[AdditiveRule, int]]) 
 def is_placed(graph: ChordalGraph, rules: Sequence[NetworkRule]) -> bool:
     """Whether there is an order of the columns in which each rule ends in its last column, as it says.
 
-    Removed from the end, a last column goes when its neighbours are those it says and are a clique, no rule that
-    is left needs it, and none has it among the earlier neighbours of its own last column.
+    Removed from the end, a last column goes when its neighbours are those it says and are a clique, no rule
+    that is left needs it, and none has it among the earlier neighbours of its own last column.
     """
     masks, waiting = graph.neighbours, list(rules)
     if len({rule.last for rule in rules}) < len(rules) or any(not rule.carried for rule in rules):

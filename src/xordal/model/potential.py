@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +102,7 @@ def _summed_plainly(
     parts: Sequence[Potential], lengths: dict[int, int], keep: Collection[int]
 ) -> Potential | None:
     place = {v: number for number, v in enumerate(lengths)}
-    operands: list[object] = []
+    operands: list[Any] = []
     tables, shift = [], 0.0
     for part in parts:
         top = float(part.logs.max())
@@ -111,7 +112,7 @@ def _summed_plainly(
         tables.append(np.exp(part.logs[0] - top))
         operands += [tables[-1], [place[v] for v in part.variables]]
     kept = tuple(sorted(v for v in lengths if v in keep))
-    found = np.einsum(*operands, [place[v] for v in kept])
+    found: NDArray[np.float64] = np.einsum(*operands, [place[v] for v in kept])
     if found.min() < _LEAST:  # zero is an answer where nothing can have been rounded to it
         smallest = prod(float(table.min(where=table > 0, initial=1.0)) for table in tables)
         if smallest < _LEAST:

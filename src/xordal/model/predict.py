@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from xordal.model.evidence import number_of
 from xordal.model.observed import Observed
 from xordal.model.parameters import Table
 from xordal.model.query import best_states, check_possible, normalised
-from xordal.model.rule import NetworkRule
 from xordal.model.rows import UNSEEN, RowCodes, encoded
+from xordal.model.rule import NetworkRule
+from xordal.model.ruled import RuledInference
 from xordal.types import Absent, AdditiveRule, Unseen, VarSet, members, varset
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class RowScores:
     rules
         The rules of the network.
     breaks
-        Which rows break which rule, shape (rules, rows); a row in which a column of the rule is missing does not.
+        Which rows break which rule, shape (rules, rows); a row in which a column of the rule is missing does
+        not.
     """
 
     log_prob: NDArray[np.float64]
@@ -99,14 +100,13 @@ def _surprise_of_rule(
     """Return, for each row, the surprise above its mean that a rule adds, the mean, and whether it breaks it.
 
     A rule makes rows that obey it more probable by its weight, so that its mean surprise is below zero. It says
-    nothing of rows in which one of the columns that it speaks of is missing. The mean is that of the columns' own
-    tables: the share of rows in which the rule would hold by chance is taken as the rule knows it.
+    nothing of rows in which one of the columns that it speaks of is missing.
     """
     needed = list(members(VarSet(rule.scope | varset(rule.rule.variables))))
     complete = (codes[needed] >= 0).all(axis=0)
     surprise, usual = np.full(codes.shape[1], -np.inf), np.zeros(codes.shape[1])
-    delta, chance = rule.delta(network.smoothing), min(max(rule.rule.by_chance, 1e-12), 1 - 1e-12)
-    mean = -(1 - delta) * log((1 - delta) / chance) - (delta * log(delta / (1 - chance)) if delta else 0.0)
+    assert isinstance(network.inference, RuledInference), "a network with rules"
+    mean = -network.inference.mean_log_weight(network.rules.index(rule))
     logs = network.log_weight(rule, codes[:, complete])
     surprise[complete], usual[complete] = -logs - mean, mean
     return surprise, usual, rule.breaks(codes)

@@ -7,9 +7,10 @@ of the rule in that order, and T the value that the others ask of it: f_c(x_c) =
                         +      delta  P0(x_c | earlier) restricted to f_c(x_c) not T
 
 where "restricted" means divided by its own total, so that both parts sum to one. Where one of them is empty, or
-the others do not say what they ask for, it is P0 alone. delta is the share of rows that break the rule, smoothed
-as a table of two cells is. So the joint stays a distribution, all other tables stay as counted, and nothing has
-to be fitted: multiplying the whole network by a factor and normalising would move the margins of all columns.
+the others do not say what they ask for, it is P0 alone. delta is the share of rows that break the rule,
+smoothed as a table of two cells is. So the joint stays a distribution, all other tables stay as counted, and
+nothing has to be fitted: multiplying the whole network by a factor and normalising would move the margins of
+all columns.
 
 Since the network without the rule is the product of the P0, a rule multiplies the probability of a row by one
 number, its *weight*: (1 - delta) / P0(f_c = T | earlier) where it holds and delta / P0(f_c not T | earlier)
@@ -65,7 +66,7 @@ class NetworkRule:
 
     @property
     def carried(self) -> tuple[int, ...]:
-        """The columns of the rule whose sum must be carried to the last one: those that are not linked to it."""
+        """The columns whose sum must be carried to the last one: those that are not linked to it."""
         return tuple(v for v in self.rule.variables if not self.scope >> v & 1)
 
     def delta(self, smoothing: Smoothing) -> float:
@@ -111,8 +112,8 @@ class NetworkRule:
     ) -> tuple[tuple[int, ...], Floats]:
         """Return the logarithm of the weight as a table, and its variables: the scope and what carries the sum.
 
-        The variables are in increasing order, the carrier last. The sum that it tells is over the rule's constant
-        and all columns that are not linked to the last one.
+        The variables are in increasing order, the carrier last. The sum that it tells is over the rule's
+        constant and all columns that are not linked to the last one.
         """
         scope = members(self.scope)
         place = scope.index(self.last)
@@ -126,8 +127,8 @@ class NetworkRule:
         asked = _negative(sums, self.rule.modulus)
         own = values_of(self.rule, self.last).reshape([-1 if v == self.last else 1 for v in (*scope, -1)])
         fits, is_open = np.broadcast_arrays(own == asked, asked == UNKNOWN)
-        shape = np.broadcast_shapes(chances.shape, fits.shape)
-        moved = [np.moveaxis(np.broadcast_to(part, shape), place, -1) for part in (chances, fits, is_open)]
+        whole = np.broadcast_shapes(chances.shape, fits.shape)
+        moved = [np.moveaxis(np.broadcast_to(part, whole), place, -1) for part in (chances, fits, is_open)]
         logs = _log_weights(moved[0], moved[1], moved[2], delta)
         return (*scope, carrier.variable), np.moveaxis(logs, -1, place)
 

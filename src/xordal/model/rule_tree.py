@@ -1,15 +1,16 @@
 """The junction tree of a network with rules: running sums are further variables of it.
 
-The weight of a rule (:mod:`xordal.model.rule`) depends on the last column, its earlier neighbours and the sum over
-the rule's other columns. That sum is carried by running sums (:mod:`xordal.model.sums`), each a function of the one
-before and of one column. So the network with its rules is a product of small tables over columns and sums; its
-graph, with everything that shares a table linked, is filled in until it is chordal, and has a junction tree. Where
-the columns of a rule are not linked, the cliques hold a column and two sums: levels x p x p cells.
+The weight of a rule (:mod:`xordal.model.rule`) depends on the last column, its earlier neighbours and the sum
+over the rule's other columns. That sum is carried by running sums (:mod:`xordal.model.sums`), each a function
+of the one before and of one column. So the network with its rules is a product of small tables over columns and
+sums; its graph, with everything that shares a table linked, is filled in until it is chordal, and has a
+junction tree. Where the columns of a rule are not linked, the cliques hold a column and two sums: levels x p x
+p cells.
 
-Inference asks for P(own variables | separator) of each clique. One pass from the leaves to the root gives them: a
-clique's product with its children's messages, divided by its own message. A subtree in which no table of a rule was
-multiplied says nothing, its tables are those of the network as counted, and they are never made in full: large
-cliques far from any rule cost what they did before.
+Inference asks for P(own variables | separator) of each clique. One pass from the leaves to the root gives them:
+a clique's product with its children's messages, divided by its own message. A subtree in which no table of a
+rule was multiplied says nothing, its tables are those of the network as counted, and they are never made in
+full: large cliques far from any rule cost what they did before.
 """
 
 from __future__ import annotations
@@ -98,9 +99,10 @@ class Frame:
             yield VarSet(rule.scope | 1 << end.variable)
 
     def changed(self, cliques: Collection[VarSet]) -> set[int]:
-        """Return the cliques that rules change: those above a table of a rule, or that the network does not hold.
+        """Return the cliques that rules change.
 
-        ``cliques`` are those of the network without rules.
+        Those are the ones above a table of a rule, and those that no clique of the network without rules holds;
+        ``cliques`` are the latter's.
         """
         known = _Subsets(cliques)
         places = {_place(self.tree, scope) for scope in self.scopes()}
@@ -121,8 +123,8 @@ def frame_of(
 ) -> Frame:
     """Return the junction tree of a network's columns and the running sums of its rules.
 
-    Columns that are ``folded`` are known in all rows: what they add up to is one variable, the start of a rule's
-    running sums, instead of a step each.
+    Columns that are ``folded`` are known in all rows: what they add up to is one variable, the start of a
+    rule's running sums, instead of a step each.
 
     The order in which a rule's columns are added up decides how large the cliques become: that of the network's
     own perfect order keeps linked columns together; the order of the table is tried too.
@@ -179,9 +181,9 @@ def check_size(frame: Frame, cliques: Collection[VarSet]) -> None:
     if frame.n_cells(largest) > MOST_CELLS:
         inside = ", ".join(frame.names[v] for v in members(frame.tree.cliques[largest]))
         raise DataError(
-            f"With its rules the network has a clique {{{inside}}} of {frame.n_cells(largest):,} cells; the most "
-            f"are {MOST_CELLS:,}. Ask the network without rules (--no-rules, in Python network.without_rules()), "
-            "or learn with fewer links or columns."
+            f"With its rules the network has a clique {{{inside}}} of {frame.n_cells(largest):,} cells; the "
+            f"most are {MOST_CELLS:,}. Ask the network without rules (in Python network.without_rules()), or "
+            "learn it with --no-rules."
         )
 
 

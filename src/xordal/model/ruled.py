@@ -1,10 +1,11 @@
 """Exact inference in a network with rules, by the junction tree of its columns and running sums (rule_tree.py).
 
-Running sums are functions of the columns, so that summing over them, maximising over them and drawing them leaves
-the answers exact. Three things keep the cost near that of a network without rules. Where nothing is observed, the
-margins of the cliques are known once and for all. Where many rows have the same columns observed, what these add up
-to is one known number for each row, and the rule's running sums go over the other columns only: such a *folded*
-tree is made for the pattern, and kept. For a single row that would cost more than it saves.
+Running sums are functions of the columns, so that summing over them, maximising over them and drawing them
+leaves the answers exact. Three things keep the cost near that of a network without rules. Where nothing is
+observed, the margins of the cliques are known once and for all. Where many rows have the same columns observed,
+what these add up to is one known number for each row, and the rule's running sums go over the other columns
+only: such a *folded* tree is made for the pattern, and kept. For a single row that would cost more than it
+saves.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from xordal.model.inference import Choose, Inference
 from xordal.model.observed import Logs, Observed, Rows
 from xordal.model.parameters import Conditional, Quotient
 from xordal.model.potential import Potential, product
-from xordal.model.rule_tree import MOST_CELLS, Frame, conditionals, frame_of
+from xordal.model.rule_tree import MOST_CELLS, Frame, Margins, conditionals, frame_of
 from xordal.model.sums import sums_of
 from xordal.types import EMPTY, VarSet, members, varset
 
@@ -103,7 +104,7 @@ class RuledInference(Inference):
     def _patterns(
         self, evidence: Observed, asked: VarSet, n_states: int
     ) -> Iterator[tuple[Rows, RuledInference]]:
-        """Yield rows with the same columns of rules observed, and the tree for them; few rows share the first."""
+        """Yield rows in which the same columns of rules are observed, and the tree for them."""
         carried = [v for v in members(self._carried & ~asked) if v not in evidence.weights]
         if n_states < _WORTH_FOLDING or not carried:
             yield np.arange(evidence.n_rows), self
@@ -190,6 +191,17 @@ class RuledInference(Inference):
             chances = np.exp(self._margins[clique].logs)
             terms.append(-float((chances * np.where(chances > 0, self._own_table(clique).logs, 0.0)).sum()))
         return fsum(terms)
+
+    def mean_log_weight(self, number: int) -> float:
+        """Return by how much a rule makes rows of the network more probable on average, in nats."""
+        rule, end = self.frame.rules[number], self.frame.ends[number]
+        base = Margins(self.network).table(rule.scope)
+        delta = rule.delta(self.network.smoothing)
+        variables, logs = rule.weight_table(end, base, self.network.n_levels, delta)
+        nothing = Observed(np.full((len(self.network.variables), 1), -1, dtype=np.int64))
+        chances = np.exp(self.joint(nothing, variables)[0])
+        logs = np.transpose(logs, np.argsort(variables))
+        return float((chances * np.where(chances > 0, logs, 0.0)).sum())
 
     def _with_sums(self, evidence: Observed) -> Observed:
         """Return evidence with rows for the running sums, of which the known ones are observed."""

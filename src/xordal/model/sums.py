@@ -98,10 +98,11 @@ def running_sums(
 ) -> tuple[Carrier, list[Step]]:
     """Return the running sums over some of a rule's columns: the last of them, and the steps.
 
-    They begin with ``start``, or else with the rule's constant, and then the first column carries its own value.
-    Running sums are numbered as variables from ``first`` on.
+    They begin with ``start``, or else with the rule's constant, and then the first column carries its own
+    value. Running sums are numbered as variables from ``first`` on.
     """
-    carrier, steps = start, []
+    carrier = start
+    steps: list[Step] = []
     for v in columns:
         values = values_of(rule, v)
         if carrier is None:

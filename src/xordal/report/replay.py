@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from xordal.errors import counted
-from xordal.formats.shown import shown
 from xordal.formats.additive import rule_words
 from xordal.formats.additive import told as told_rules
+from xordal.formats.shown import shown
 from xordal.formats.text import links_text, p_value_text
 from xordal.pi.complexity import execution_chain, execution_forest
 from xordal.report.drawings import ExecutionDrawing, NetworkDrawing, Place

@@ -1,9 +1,9 @@
 """Rules as part of learning a network: whether they are sought, and how, by the sizes of the table alone.
 
-Moduli are the primes that a column could have as its number of levels: up to the largest number of levels plus one, as
-the ten digits of book numbers are added modulo 11. Relations of two columns are links, and not told as rules here. A
-small table is looked at first (quick.py), since most obey no rule; a wide one is searched, since that takes less time
-than learning its network. The same table gives the same rules on every machine.
+Moduli are the primes that a column could have as its number of levels: up to the largest number of levels plus
+one, as the ten digits of book numbers are added modulo 11. Relations of two columns are links, and not told as
+rules here. A small table is looked at first (quick.py), since most obey no rule; a wide one is searched, since
+that takes less time than learning its network. The same table gives the same rules on every machine.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Whether a table is worth a search for rules: a look that takes a fraction of the time, for small tables.
 
-A search for rules takes as long as learning a network of a small table, and most tables obey none. A rule that few
-rows break is a solution of almost every small choice of rows. So a few choices are solved, each of some more rows
-than there are unknowns, and what solves one of them is tried on other rows. If nothing of three or more columns holds
-there more often than its columns explain, there is nothing to search for.
+A search for rules takes as long as learning a network of a small table, and most tables obey none. A rule that
+few rows break is a solution of almost every small choice of rows. So a few choices are solved, each of some
+more rows than there are unknowns, and what solves one of them is tried on other rows. If nothing of three or
+more columns holds there more often than its columns explain, there is nothing to search for.
 
-With D unknowns and a share e of rows that break a rule, a choice is free of them with a chance of (1 - e)^(D + 16).
-Sixteen choices modulo 2 miss a rule of ten columns that 5 % of the rows break in one table of a thousand, and one
-that 10 % break in three of ten; :func:`xordal.find_rules` has more patience.
+With D unknowns and a share e of rows that break a rule, a choice is free of them with a chance of (1 - e)^(D +
+16). Sixteen choices modulo 2 miss a rule of ten columns that 5 % of the rows break in one table of a thousand,
+and one that 10 % break in three of ten; :func:`xordal.find_rules` has more patience.
 
-A network tells some rules already, as those of its hidden groups. One column of each is left out here: a rule that
-is left follows from those or is new, and without that column only the new ones show.
+A network tells some rules already, as those of its hidden groups. One column of each is left out here: a rule
+that is left follows from those or is new, and without that column only the new ones show.
 """
 
 from __future__ import annotations
@@ -91,17 +91,17 @@ def _solved(
 
 
 def _solved_by_bits(columns: list[int]) -> NDArray[np.int64]:
-    """Return the sums of columns modulo 2 that are zero in all rows; a column is one number, its rows the bits."""
+    """Return sums of columns modulo 2 that are zero in all rows; a column is a number, its rows the bits."""
     leading: dict[int, tuple[int, int]] = {}
     found: list[list[int]] = []
     for place, column in enumerate(columns):
-        parts = 1 << place
-        while column:
-            first = column.bit_length()
+        rest, parts = column, 1 << place
+        while rest:
+            first = rest.bit_length()
             if first not in leading:
-                leading[first] = column, parts
+                leading[first] = rest, parts
                 break
-            column ^= leading[first][0]
+            rest ^= leading[first][0]
             parts ^= leading[first][1]
         else:
             found.append([parts >> other & 1 for other in range(len(columns))])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from math import comb
+from math import comb, log
 from time import perf_counter
 from typing import Any
 
@@ -22,11 +22,14 @@ from xordal.errors import SettingsError
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.placing import placed
+from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Smoothing
 from xordal.pi.colored import color
 from xordal.pi.discover import Data, discover
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
+from xordal.rules.beside import rules_beside
 from xordal.scanning.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.constraints import FREE, Constraints, Rules, rules
@@ -38,13 +41,25 @@ from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.prune import Pruner
 from xordal.statistics.criterion import Criterion, EntropyDecrement, Judge, Sample
 from xordal.statistics.significance import Significance
-from xordal.types import EngineName, Learned, LinkSet, ScheduleName, SearchRun, TraceEntry, links_after, members
+from xordal.types import (
+    AdditiveRule,
+    EngineName,
+    Learned,
+    LinkSet,
+    ScheduleName,
+    SearchRun,
+    TraceEntry,
+    links_after,
+    members,
+    varset,
+)
 
 _NO_MATTER = {"time_limit", "memory_limit", "threads"}  # settings that do not change what a search finds
 _SETS_A_PAIR = 20  # counted for fill-in, about, in a network with many links
 # Sets looked at for submodels: in one clique at most (all of nine variables, the small of more) and at least
 # (all of six), and in all cliques together, about.
 _MOST_SETS, _LEAST_SETS, _SETS_IN_ALL = 1000, 100, 5000
+_ALPHA_OF_RULES = 0.05  # where the criterion has no level, of which rules could have their share
 
 
 class Interrupted(KeyboardInterrupt):
@@ -71,6 +86,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     limits: Limits | None = None,
     checkpoint: Checkpoint | None = None,
     find_groups: bool = True,
+    find_rules: bool | None = None,
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
@@ -117,6 +133,11 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         A file to write each step down in, so that a search that is killed can go on where it was.
     find_groups
         Whether to look for hidden groups in the cliques, once they are learned; without, ``submodels`` is None.
+    find_rules
+        Whether to look for additive rules too: parities, check digits and other sums of any number of columns
+        (:mod:`xordal.rules`). Those that no hidden group tells already follow the links in the trace. By
+        default where hidden groups are looked for and neither the paper's criterion nor one of its schedules is
+        named.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
     notice
@@ -149,6 +170,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         constraints=constraints,
         limits=limits,
     )
+    seeks_rules = _seeks_rules(find_rules, source, plan, is_default=find_groups and schedule is None)
     try:
         with interruptible():
             known = _Known.of(source, plan, backend, notice)
@@ -186,11 +208,13 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                 raise Interrupted(_learned(known, _graph(known, run), run, plan, seconds)) from None
     graph = _graph(known, run)
     learned = _learned(known, graph, run, plan, perf_counter() - started)
-    if not find_groups:
-        return learned
     try:
         with interruptible():
-            return _with_submodels(known, graph, learned, plan, _of_groups(known, plan, judge), watch)
+            if find_groups:
+                learned = _with_submodels(known, graph, learned, plan, _of_groups(known, plan, judge), watch)
+            if seeks_rules and run.is_complete and isinstance(source, CategoricalTable):
+                learned = _with_rules(source, learned, plan, on_entry)
+            return learned
     except Stopped:
         return learned
     except KeyboardInterrupt:
@@ -267,12 +291,20 @@ def fit_network(
 ) -> DecomposableMarkovNetwork:
     """Return the network of a learned graph, its clique tables estimated from a table.
 
+    Rules that were learned become part of it, each in the place of one column's table; those that a clique's
+    table says already, and those that inference could not hold, do not (:mod:`xordal.model.placing`).
     ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
     :class:`~xordal.Backoff`.
     """
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
+    rules: tuple[NetworkRule, ...] = ()
     counter = NumpyCounter(table)
-    return estimate(graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned)
+    if learned.rules:
+        found = placed(table, graph, counter, learned.rules)
+        graph, rules = found.graph, found.rules
+    return estimate(
+        graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned, rules=rules
+    )
 
 
 def _journal(
@@ -318,6 +350,7 @@ def _learned(known: _Known, graph: ChordalGraph, run: SearchRun, plan: Plan, sec
         n_rows=known.n_rows,
         seconds=seconds,
         copies=known.copies,
+        levels=known.levels,
     )
 
 
@@ -350,4 +383,48 @@ def _with_submodels(
         submodels=colored.submodels,
         colored_links=colored.colored_links,
         submodels_up_to=colored.sought_up_to,
+    )
+
+
+def _seeks_rules(
+    chosen: bool | None, source: CategoricalTable | Joint, plan: Plan, *, is_default: bool
+) -> bool:
+    """Whether rules are looked for: as chosen, else where the paper is not followed."""
+    if chosen is not None and not isinstance(chosen, bool):
+        raise SettingsError(f"find_rules must be True, False or None, not {chosen!r}.")
+    if isinstance(source, Joint):
+        if chosen:
+            raise SettingsError("Rules are looked for in rows; learn from a table, or leave find_rules out.")
+        return False
+    is_paper = isinstance(plan.criterion, EntropyDecrement) or plan.engine == "reference"
+    return is_default and not is_paper if chosen is None else chosen
+
+
+def _with_rules(
+    table: CategoricalTable, learned: Learned, plan: Plan, on_entry: Callable[[TraceEntry], None]
+) -> Learned:
+    """Add to the trace the rules that no hidden group tells already."""
+    groups = learned.submodels or ()
+    alpha = getattr(plan.criterion, "alpha", None)
+    found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups)
+    told = {group.variables for group in groups if group.rule is not None and group.rule.kind != "function"}
+    entries = [
+        rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told
+    ]
+    for entry in entries:
+        on_entry(entry)
+    return replace(learned, run=replace(learned.run, trace=(*learned.trace, *entries)))
+
+
+def rule_entry(rule: AdditiveRule, graphs_tested: int) -> TraceEntry:
+    """Return the entry of a trace for an additive rule.
+
+    Its gain is how far the share of rows that obey it is from chance: what knowing the rule tells of a row.
+    """
+    holds, chance = rule.holds, min(max(rule.by_chance, 1e-300), 1 - 1e-15)
+    gain = (holds * log(holds / chance) if holds else 0.0) + (
+        (1 - holds) * log((1 - holds) / (1 - chance)) if holds < 1 else 0.0
+    )
+    return TraceEntry(
+        "rule", 0, (), gain, 1, graphs_tested, log_p_value=max(rule.log_p_value, -1e300), rule=rule
     )

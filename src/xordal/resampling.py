@@ -83,7 +83,7 @@ def resample(table: CategoricalTable, generator: np.random.Generator) -> Categor
 def _found(table: CategoricalTable, seed: int, settings: dict[str, Any], number: int) -> Found:
     """Return what is learned from one resample."""
     rows = resample(table, np.random.default_rng([seed, number]))
-    learned = learn(rows, **{"on_progress": stop_if_told, **settings})
+    learned = learn(rows, **{"on_progress": stop_if_told, "find_rules": False, **settings})
     groups = {VarSet(group.variables | group.context) for group in learned.submodels or ()}
     return learned.links, tuple(groups)
 

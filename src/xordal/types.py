@@ -6,7 +6,7 @@ Variables are numbered 0 .. N-1 in the order of the table's columns; names come 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import exp
@@ -83,7 +83,7 @@ class TraceEntry:
     Attributes
     ----------
     action
-        Whether the links were added or removed.
+        Whether the links were added or removed; ``"rule"`` for an additive rule, which has no links.
     lookahead
         How many links the pass looked ahead (the paper's ``i``); 0 for links that were required.
     links
@@ -101,9 +101,12 @@ class TraceEntry:
     sequence
         How many moves the sequence has that this entry is one of: entries of a local search that follow one
         another and improve the network only together. 0 for all other entries.
+    rule
+        The additive rule of an entry of this kind. Its gain is what it tells of a row beyond chance, and its
+        p-value is corrected for the number of rules there are.
     """
 
-    action: Literal["add", "remove"]
+    action: Literal["add", "remove", "rule"]
     lookahead: int
     links: LinkSet
     gain: float
@@ -112,6 +115,7 @@ class TraceEntry:
     fill_in: LinkSet = ()
     log_p_value: float | None = None
     sequence: int = 0
+    rule: AdditiveRule | None = None
 
     @property
     def p_value(self) -> float | None:
@@ -338,6 +342,7 @@ class Learned:
     cliques, were. ``n_rows`` is None where an exact joint was learned; ``seconds`` is the time of the search.
     ``copies`` are pairs of a column and one that says the same in every row, maybe in other words; by
     significance the second is linked with the first at most, which stands for both.
+    ``levels`` are those of each variable, where they are known: the functions of rules are in their order.
     """
 
     variables: tuple[str, ...]
@@ -351,11 +356,17 @@ class Learned:
     colored_links: LinkSet | None = None
     submodels_up_to: int | None = None
     copies: LinkSet = ()
+    levels: tuple[tuple[Hashable, ...], ...] | None = field(default=None, compare=False, repr=False)
 
     @property
     def trace(self) -> Trace:
         """The learned link sets in order."""
         return self.run.trace
+
+    @property
+    def rules(self) -> tuple[AdditiveRule, ...]:
+        """The additive rules, in the order of the trace."""
+        return tuple(entry.rule for entry in self.trace if entry.rule is not None)
 
     @property
     def filled_links(self) -> LinkSet:
@@ -418,7 +429,7 @@ def links_after(trace: Iterable[TraceEntry]) -> LinkSet:
     for entry in trace:
         if entry.action == "add":
             links.update(entry.links)
-        else:
+        else:  # a rule has no links
             links.difference_update(entry.links)
     return tuple(sorted(links))
 
@@ -431,7 +442,7 @@ def single_link_part(trace: Iterable[TraceEntry]) -> LinkSet:
     """
     links: list[Link] = []
     for entry in trace:
-        if entry.lookahead > 1 or entry.action == "remove" or entry.sequence:
+        if entry.lookahead > 1 or entry.action != "add" or entry.sequence:
             break
         links.extend(entry.links)
     return tuple(sorted(links))

@@ -42,7 +42,9 @@ def direct(
             raise typer.BadParameter("-o writes the network to a file of its own; name one, such as bn.json.")
         format_of(to)
         output.check_name(to, net)
-    directed = asking.network_of(net).to_bayesian()
+    network = asking.network_of(net)
+    output.tell_rules_left_out(network)
+    directed = network.to_bayesian()
     if to is not None:
         write_network(directed, to)
     if as_json:

@@ -70,6 +70,8 @@ def _write(source: str, file: str, to: str | None) -> None:
     chosen = format_of(file, to)
     output.check_name(file, source)
     network = read_network(source)
+    if chosen != "json":
+        output.tell_rules_left_out(network)
     if is_standard_output(file):
         output.write(file, network_text(network, chosen))
         return

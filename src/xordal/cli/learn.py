@@ -44,6 +44,15 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
         bool | None,
         searching.local_search("with --bic, --ebic and --bdeu, unless --schedule or --no-prune is given"),
     ] = None,
+    rules: Annotated[
+        bool | None,
+        typer.Option(
+            "--rules/--no-rules",
+            help="Look for sums of any number of columns too (check digits, parities), and make them part of "
+            "the network.",
+            show_default=_UNLESS_PAPER,
+        ),
+    ] = None,
     engine: Annotated[
         EngineName, typer.Option(help="fast, or reference: the paper line by line, slow.")
     ] = "fast",
@@ -82,7 +91,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     }
     smoothed = asking.smoothing_of(smoothing)
     result.check(data)
-    once = {"limits": limits.limits(), "checkpoint": checkpoint.checkpoint()}
+    once = {"find_rules": rules, "limits": limits.limits(), "checkpoint": checkpoint.checkpoint()}
     table = reading.read_for_learning(data, how.reading(), is_quiet=result.quiet)
     if result.is_plain:
         reading.tell_size(data, table)

@@ -92,6 +92,17 @@ def tell(what: str, file: str | None) -> None:
         notes().print(f"Wrote {what} to {shown(file)}", soft_wrap=True)
 
 
+def tell_rules_left_out(network: object) -> None:
+    """Say in words which rules of a network the format to be written cannot hold."""
+    from xordal.cli.screen import notes
+    from xordal.formats.stories import left_out_lines
+    from xordal.model.network import DecomposableMarkovNetwork
+
+    if isinstance(network, DecomposableMarkovNetwork):
+        for line in left_out_lines(network):
+            notes().print(line, soft_wrap=True)
+
+
 def check_name(file: str | None, *inputs: str) -> None:
     """Refuse the name of a file that cannot be one, or that is read from, before any work is done."""
     from xordal.errors import DataError

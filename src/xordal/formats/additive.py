@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from xordal.errors import counted
+from xordal.formats.rule_json import rule_to_json
 from xordal.formats.shown import shown
 from xordal.formats.text import p_value_text
 from xordal.rules.candidate import UNKNOWN, weight_of
 from xordal.rules.finding import FoundRules
-from xordal.types import AdditiveRule
+from xordal.types import AdditiveRule, Learned
 
 _MOST_TERMS = 24
 _RELATIONS = ("function", "same", "exactly one", "total", "sum")
@@ -30,31 +31,21 @@ def rules_to_json(found: FoundRules) -> dict[str, Any]:
     }
 
 
+def told(learned: Learned) -> FoundRules:
+    """Return the rules of a learned network with what it takes to tell them in words."""
+    levels = learned.levels or tuple(() for _ in learned.variables)
+    return FoundRules(learned.variables, levels, learned.rules, learned.n_rows or 0, (), (), learned.seconds)
+
+
 def _to_json(found: FoundRules, rule: AdditiveRule) -> dict[str, Any]:
-    names = found.names(rule)
-    return {
-        "variables": list(names),
-        "modulus": rule.modulus,
-        "functions": {
-            name: {str(level): value for level, value in zip(found.levels[v], f, strict=True)}
-            for name, v, f in zip(names, rule.variables, rule.functions, strict=True)
-        },
-        "constant": rule.constant,
-        "holds": rule.holds,
-        "n_broken": rule.n_broken,
-        "by_chance": rule.by_chance,
-        "p_value": rule.p_value,
-        "log_p_value": rule.log_p_value,
-        "name": rule.name,
-    }
+    return rule_to_json(rule, found.variables, found.levels)
 
 
 def rule_lines(found: FoundRules) -> list[str]:
     """Return all rules of a table in words, numbered, and a last line on what was looked for."""
     lines: list[str] = []
     for number, rule in enumerate(found, start=1):
-        name = f"{rule.name}: " if rule.name and rule.name not in _RELATIONS else ""
-        lines.append(f"{number}. {name}{statement(found, rule)}")
+        lines.append(f"{number}. {rule_words(found, rule)}")
         lines.append(f"   {evidence_text(rule)}")
         lines += [f"   {line}" for line in _function_lines(found, rule)]
         lines.append("")
@@ -64,6 +55,35 @@ def rule_lines(found: FoundRules) -> list[str]:
     columns = counted(len(found.variables), "column")
     lines.append(f"{columns}, {counted(found.n_rows, 'row')}, moduli {tried}; {found.seconds:.2f} s")
     return lines
+
+
+def told_lines(found: FoundRules) -> list[str]:
+    """Return the rules of a network in words, two lines each; none where there are none.
+
+    Examples
+    --------
+    >>> rule = AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 0, 0.5, -500.0, "parity")
+    >>> found = FoundRules(("a", "b", "c"), ((0, 1),) * 3, (rule,), 1000, (), (), 0.0)
+    >>> for line in told_lines(found):
+    ...     print(line)
+    Rules: sums that the rows obey, of any number of columns
+      parity: an even number of these is 1: a, b, c
+        in 100.0 % of rows (50.0 % by chance), no row breaks it, p = 7e-218
+    """
+    lines = ["Rules: sums that the rows obey, of any number of columns"] if len(found) else []
+    for rule in found:
+        lines.append(f"  {rule_words(found, rule)}")
+        lines.append(f"    {evidence_text(rule)}")
+        lines += [f"    {line}" for line in _function_lines(found, rule)]
+    return lines
+
+
+def rule_words(found: FoundRules, rule: AdditiveRule) -> str:
+    """Return a rule with its name, where it has one, as one line."""
+    name = f"{rule.name}: " if rule.name and rule.name not in _RELATIONS else ""
+    if not all(len(found.levels[v]) == len(f) for v, f in zip(rule.variables, rule.functions, strict=True)):
+        return f"{name}a sum of {', '.join(map(shown, found.names(rule)))}, modulo {rule.modulus}"
+    return f"{name}{statement(found, rule)}"
 
 
 def evidence_text(rule: AdditiveRule) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Literal, cast, get_args
 
 from xordal.formats.checked import Node
+from xordal.formats.rule_json import rule_from_json
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.types import (
@@ -27,16 +29,22 @@ from xordal.types import (
 _KNOWN = {
     "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
     "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested",
-    "candidates_scored", "sets_scanned", "stopped_by", "seconds",
+    "rules", "network_rules", "rule_links", "candidates_scored", "sets_scanned", "stopped_by", "seconds",
 }  # fmt: skip
 _MOST = 2**53  # whole numbers beyond it are no floats
 
 
-def history(top: Node, variables: tuple[str, ...], graph: ChordalGraph, n_rows: int) -> Learned | None:
+def history(
+    top: Node,
+    variables: tuple[str, ...],
+    levels: tuple[tuple[Hashable, ...], ...],
+    graph: ChordalGraph,
+    n_rows: int,
+) -> Learned | None:
     """Return how the network of a graph was learned; None for a file without a trace."""
     if top.get("trace") is None:
         return None
-    trace, links = tuple(_entry(item, variables) for item in top["trace"].items()), graph.links
+    trace, links = tuple(_entry(item, variables, levels) for item in top["trace"].items()), graph.links
     if _replayed(top["trace"], trace) != links:
         top["trace"].wrong("the steps do not lead to the links of the network")
     if (single := top.get("single_link")) is not None:
@@ -65,6 +73,7 @@ def history(top: Node, variables: tuple[str, ...], graph: ChordalGraph, n_rows: 
         colored_links=None if colored is None else read_links(colored, variables),
         submodels_up_to=None if up_to is None else up_to.integer(2),
         copies=() if copied is None else read_links(copied, variables),
+        levels=levels,
     )
 
 
@@ -86,16 +95,19 @@ def read_links(node: Node, variables: tuple[str, ...]) -> LinkSet:
     return tuple(sorted(links))
 
 
-def _entry(node: Node, variables: tuple[str, ...]) -> TraceEntry:
+def _entry(node: Node, variables: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...]) -> TraceEntry:
+    is_rule = node["action"].value == "rule"
     log_p, fill_in, sequence = node.get("log_p_value"), node.get("fill_in"), node.get("sequence")
     links = read_links(node["links"], variables)
     filled = () if fill_in is None else read_links(fill_in, variables)
-    if not links:
+    if not links and not is_rule:
         node["links"].wrong("a step changes at least one link")
+    if links and is_rule:
+        node["links"].wrong("a rule has no links")
     if not set(filled) <= set(links):
         node["fill_in"].wrong("links that fill in are among the links of the step")
     return TraceEntry(
-        action=cast("Literal['add', 'remove']", node["action"].one_of("add", "remove")),
+        action=cast("Literal['add', 'remove', 'rule']", node["action"].one_of("add", "remove", "rule")),
         lookahead=node["lookahead"].integer(0),
         links=links,
         gain=node["gain"].number(),
@@ -104,6 +116,7 @@ def _entry(node: Node, variables: tuple[str, ...]) -> TraceEntry:
         fill_in=filled,
         log_p_value=None if log_p is None else log_p.log_share(),
         sequence=0 if sequence is None else sequence.integer(1),
+        rule=rule_from_json(node, variables, levels) if is_rule else None,
     )
 
 

@@ -5,6 +5,7 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 
 from __future__ import annotations
 
+from xordal.formats.rule_json import rule_to_json
 from xordal.pi.zoo.model import Model
 from xordal.types import Learned, LinkSet, Rule, Submodel, TraceEntry, named_submodel
 
@@ -26,6 +27,7 @@ def to_json(learned: Learned) -> Json:
         "variables": list(learned.variables),
         "links": _named(learned.variables, learned.links),
         **_groups(learned),
+        **_rules(learned),
         "cliques": [list(learned.names(clique)) for clique in learned.cliques],
         **({"copies": _named(learned.variables, learned.copies)} if learned.copies else {}),
         "trace": [_entry(learned, entry) for entry in learned.trace],
@@ -99,9 +101,17 @@ def _significance(log_p_value: float | None, p_value: float | None) -> Json:
     return {} if log_p_value is None else {"log_p_value": log_p_value, "p_value": p_value}
 
 
+def _rules(learned: Learned) -> Json:
+    if not learned.rules:
+        return {}
+    return {"rules": [rule_to_json(rule, learned.variables, learned.levels) for rule in learned.rules]}
+
+
 def _entry(learned: Learned, entry: TraceEntry) -> Json:
+    rule = {} if entry.rule is None else rule_to_json(entry.rule, learned.variables, learned.levels)
     return {
         "action": entry.action,
+        **rule,
         "lookahead": entry.lookahead,
         **({"sequence": entry.sequence} if entry.sequence else {}),
         "links": _named(learned.variables, entry.links),

@@ -23,6 +23,7 @@ from xordal.formats.checked import Node, parse
 from xordal.formats.history import history, read_links
 from xordal.formats.json import to_json
 from xordal.formats.levels import level_from_json, level_to_json
+from xordal.formats.rule_json import network_rule_to_json, network_rules_from_json
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import junction_tree, maximal_cliques
 from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork, estimate
@@ -30,7 +31,7 @@ from xordal.model.parameters import Table
 from xordal.model.smoothing import Backoff, Smoothing, smoothing_to_json
 from xordal.types import LinkSet, VarSet, members, single_link_part, varset
 
-FORMAT, VERSION = "xordal network", 2
+FORMAT, VERSION = "xordal network", 3
 
 _MOST_ROWS = 2**53
 
@@ -82,13 +83,18 @@ def loads(text: str, file: str = "the text") -> DecomposableMarkovNetwork:
     levels = tuple(_levels(top["levels"], variables))
     n_rows = top["n_rows"].integer(1, _MOST_ROWS)
     links = read_links(top["links"], variables)
-    graph = _graph(top["links"], variables, links)
+    learned_graph = graph = _graph(top["links"], variables, links)
+    if (more := top.get("rule_links")) is not None:
+        graph = _graph(more, variables, tuple(sorted({*links, *read_links(more, variables)})))
     tables = _tables(top, variables, tuple(map(len, levels)), graph, n_rows)
     _check_agreement(top["tables"], variables, graph, tables)
     _check_summary(top["data"], variables, levels, tables, n_rows)
-    learned = history(top, variables, graph, n_rows)
+    learned = history(top, variables, levels, learned_graph, n_rows)
     smoothing = _smoothing(top["smoothing"])
-    return estimate(graph, CliqueCounts(tables), variables, levels, smoothing=smoothing, learned=learned)
+    ruled = top.get("network_rules")
+    rules = () if ruled is None else network_rules_from_json(ruled, variables, levels, graph, n_rows)
+    counts = CliqueCounts(tables)
+    return estimate(graph, counts, variables, levels, smoothing=smoothing, learned=learned, rules=rules)
 
 
 def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
@@ -96,9 +102,10 @@ def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
     content: dict[str, object] = {"format": FORMAT, "version": _version(network), "xordal": __version__}
     if network.learned is not None:
         content |= to_json(network.learned)
+    added = set() if network.learned is None else {*network.graph.links} - {*network.learned.links}
     content |= {
         "variables": list(variables),
-        "links": [[variables[u], variables[v]] for u, v in network.graph.links],
+        "links": [[variables[u], variables[v]] for u, v in network.graph.links if (u, v) not in added],
         "cliques": [list(clique) for clique in network.cliques],
         "n_rows": network.n_rows,
         "levels": {
@@ -109,6 +116,12 @@ def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
         "tables": [_table(network, table) for table in network.clique_tables()],
         "data": _summary(network),
     }
+    if network.rules:
+        content["network_rules"] = [
+            network_rule_to_json(rule, variables, network.levels) for rule in network.rules
+        ]
+    if added:
+        content["rule_links"] = [[variables[u], variables[v]] for u, v in sorted(added)]
     if network.learned is not None:
         single = single_link_part(network.learned.trace)
         content["single_link"] = {"links": [[variables[u], variables[v]] for u, v in single]}
@@ -117,6 +130,8 @@ def _content(network: DecomposableMarkovNetwork) -> dict[str, object]:
 
 def _version(network: DecomposableMarkovNetwork) -> int:
     """Return the oldest version that can hold a network, so that older programs read what they can."""
+    if network.rules or (network.learned is not None and network.learned.rules):
+        return 3
     return 2 if isinstance(network.smoothing, Backoff) else 1
 
 

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from xordal.data.select import named
 from xordal.errors import counted
+from xordal.formats.additive import rule_words
 from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json
 from xordal.formats.text import shown
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.predict import RowScores
 from xordal.model.rows import MISSING, RowCodes, codes_of
+from xordal.rules.finding import FoundRules
 
 Row = Sequence[object]
 
@@ -126,7 +128,11 @@ def score_rows(scores: RowScores) -> tuple[list[str], Iterator[Row]]:
         strict=True,
     )
     told = ((n, log, odd, cliques[at], blame) for n, (log, odd, at, blame) in enumerate(parts, start=1))
-    return ["row", "log_likelihood", "surprise", "clique", "clique_surprise"], told
+    names = ["row", "log_likelihood", "surprise", "clique", "clique_surprise"]
+    if not scores.rules:
+        return names, told
+    broken = (" ".join(map(str, _broken(scores, row))) for row in range(len(scores.log_prob)))
+    return [*names, "breaks"], ((*row, numbers) for row, numbers in zip(told, broken, strict=True))
 
 
 def scores_to_json(network: DecomposableMarkovNetwork, rows: RowCodes, scores: RowScores, top: int) -> Json:
@@ -146,6 +152,7 @@ def scores_to_json(network: DecomposableMarkovNetwork, rows: RowCodes, scores: R
                 "surprise": finite(float(scores.surprise[row])),
                 "clique": list(scores.cliques[scores.blamed[row]]),
                 "clique_surprise": finite(float(scores.blame[row])),
+                **({"breaks": _broken(scores, row)} if scores.rules else {}),
                 "values": dict(_values(network, rows, scores, row)),
             }
             for row in worst(scores, top)
@@ -177,14 +184,33 @@ def score_lines(network: DecomposableMarkovNetwork, rows: RowCodes, scores: RowS
     shown_rows = worst(scores, top)
     if not shown_rows:
         return lines
-    lines += ["", "Most surprising rows, and the clique that is to blame (surprise: nats above the mean):"]
+    blamed = "clique or rule" if scores.rules else "clique"
+    lines += ["", f"Most surprising rows, and the {blamed} that is to blame (surprise: nats above the mean):"]
     lines.append("     row  surprise  of it  clique")
     for row in shown_rows:
         values = ", ".join(
             f"{shown(k)}={'(missing)' if v is None else shown(v)}"
             for k, v in _values(network, rows, scores, row)
         )
-        lines.append(f"{row + 1:8,}  {scores.surprise[row]:8.3f} {scores.blame[row]:6.3f}  {values}")
+        broken = _broken(scores, row)
+        breaks = f"; breaks rule {', '.join(map(str, broken))}" if broken else ""
+        lines.append(f"{row + 1:8,}  {scores.surprise[row]:8.3f} {scores.blame[row]:6.3f}  {values}{breaks}")
+    return [*lines, *_rule_notes(network, scores, shown_rows)]
+
+
+def _broken(scores: RowScores, row: int) -> list[int]:
+    """Return the numbers of the rules that a row breaks, from 1."""
+    return [int(number) + 1 for number in np.flatnonzero(scores.breaks[:, row])]
+
+
+def _rule_notes(network: DecomposableMarkovNetwork, scores: RowScores, rows: Sequence[int]) -> list[str]:
+    """Return what the rules say that some rows break, and how many rows break each."""
+    lines = []
+    for number in sorted({number for row in rows for number in _broken(scores, row)}):
+        rule, n_broken = scores.rules[number - 1], int(scores.breaks[number - 1].sum())
+        found = FoundRules(network.variables, network.levels, (rule,), rule.n_rows, (), (), 0.0)
+        lines += ["", f"Rule {number}: {rule_words(found, rule)}"]
+        lines.append(f"  broken by {counted(n_broken, 'row')} of {scores.breaks.shape[1]:,}")
     return lines
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xordal.errors import counted
+from xordal.formats.additive import rule_words
 from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json, to_json
+from xordal.formats.rule_json import network_rule_to_json
 from xordal.formats.shown import padded, shown, width_of
 from xordal.formats.text import link_text, network_lines, p_value_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text, smoothing_to_json
+from xordal.rules.finding import FoundRules
 from xordal.types import Learned, NamedSubmodel, single_link_part
 
 _NOTHING = 5e-5  # nats that print as 0.0000
@@ -34,8 +37,16 @@ def network_to_json(network: DecomposableMarkovNetwork) -> Json:
         "n_parameters": network.n_parameters,
         "entropy": network.entropy(),
         "smoothing": smoothing_to_json(network.smoothing),
+        **_network_rules(network),
         **_single_link(network),
     }
+
+
+def _network_rules(network: DecomposableMarkovNetwork) -> Json:
+    if not network.rules:
+        return {}
+    told = [network_rule_to_json(rule, network.variables, network.levels) for rule in network.rules]
+    return {"network_rules": told}
 
 
 def _single_link(network: DecomposableMarkovNetwork) -> Json:
@@ -68,6 +79,7 @@ def structure_lines(network: DecomposableMarkovNetwork) -> list[str]:
     """Return cliques, hidden groups and what a single-link search would have missed."""
     if network.learned is not None:
         lines, stopped_by = network_lines(network.learned), network.learned.run.stopped_by
+        lines += ["", *network_rule_lines(network)] if network.rules else []
         if stopped_by is None:
             return lines
         article = "an" if stopped_by == "interruption" else "a"
@@ -77,6 +89,30 @@ def structure_lines(network: DecomposableMarkovNetwork) -> list[str]:
 
 def _clique(names: Iterable[str]) -> str:
     return "  { " + ", ".join(map(shown, names)) + " }"
+
+
+def network_rule_lines(network: DecomposableMarkovNetwork) -> list[str]:
+    """Return for each rule of a network which column's table it replaces; none where there are no rules."""
+    rules = tuple(each.rule for each in network.rules)
+    found = FoundRules(network.variables, network.levels, rules, network.n_rows, (), (), 0.0)
+    lines = ["Rules in the network, each in the place of one column's table"] if rules else []
+    for each in network.rules:
+        lines.append(f"  {rule_words(found, each.rule)}")
+        given = "".join(f", {shown(name)}" for name in network.names(each.earlier))
+        share = 100 * each.delta(network.smoothing)
+        lines.append(
+            f"    gives {shown(network.variables[each.last])} from the others{given}; {share:.2g} % break it"
+        )
+    return lines
+
+
+def left_out_lines(network: DecomposableMarkovNetwork) -> list[str]:
+    """Return in words what a format without rules leaves out of a network; nothing where it has none."""
+    if not network.rules:
+        return []
+    what = counted(len(network.rules), "rule")
+    first = f"Note: this format has no place for {what} of the network; the tables are written without:"
+    return [first, *network_rule_lines(network)[1:]]
 
 
 def told_settings(learned: Learned) -> Iterator[tuple[str, object]]:
@@ -95,6 +131,8 @@ def setting_text(value: object) -> str:
 def story_to_json(story: LinkStory) -> Json:
     """Return why two variables are linked, or what keeps them apart."""
     told: Json = {"link": list(story.variables), "is_linked": story.is_linked, "pair": story.pair}
+    if story.rules:
+        told["n_rules"] = len(story.rules)
     if not story.is_linked:
         return told | {"separator": list(story.separator)}
     told |= {"given_rest": story.given_rest, "clique": list(story.clique)}
@@ -129,12 +167,12 @@ def story_lines(story: LinkStory) -> list[str]:
     one, other = map(shown, story.variables)
     pair = f"As a pair they share {story.pair:.4f} nats{_judged(story.pair)}."
     if not story.is_linked:
-        return [f"{one} and {other} are not linked.", pair, _apart(story)]
+        return [f"{one} and {other} are not linked.", pair, _apart(story), *_rule_notes(story)]
     lines = [f"{one} and {other} are linked.", pair]
     rest = [shown(name) for name in story.clique if name not in story.variables]
     if rest and story.given_rest is not None:
         lines.append(f"Given {', '.join(rest)} they share {story.given_rest:.4f} nats.")
-    lines += _step_lines(story)
+    lines += [*_step_lines(story), *_rule_notes(story)]
     for group in story.submodels or ():
         blocks = " | ".join(" ".join(map(shown, block)) for block in group.partition)
         given = f", given {' '.join(map(shown, group.context))}" if group.context else ""
@@ -144,12 +182,27 @@ def story_lines(story: LinkStory) -> list[str]:
     return [*lines, *_single_lines(story)]
 
 
+def _rule_notes(story: LinkStory) -> list[str]:
+    """Return a line for each rule that holds both variables."""
+    lines = []
+    for rule in story.rules:
+        others = counted(len(rule.variables) - 2, "other column")
+        name = f" ({rule.name})" if rule.name else ""
+        modulus = f", modulo {rule.modulus}" if rule.modulus else ""
+        lines.append(
+            f"Both are in a rule with {others}{name}{modulus}: given those, each determines the other."
+        )
+    return lines
+
+
 def _judged(information: float) -> str:
     return ": nothing that a pairwise view could see" if information < _NOTHING else ""
 
 
 def _apart(story: LinkStory) -> str:
     if not story.separator:
+        if story.rules:
+            return "No path of links joins them."
         return "No path of links joins them: in this network they are independent."
     between = ", ".join(map(shown, story.separator))
     return f"All paths between them pass {between}; given that, they are independent."

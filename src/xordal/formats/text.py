@@ -49,6 +49,9 @@ def step_text(variables: tuple[str, ...], entry: TraceEntry) -> str:
     >>> step_text(("a", "b", "c", "d"), TraceEntry("add", 1, ((0, 2), (0, 3)), 0.1, 2, 9, ((0, 2),)))
     'a - d; filled in: a - c'
     """
+    if entry.rule is not None:
+        names = ", ".join(shown(variables[v]) for v in entry.rule.variables)
+        return f"rule {f'modulo {entry.rule.modulus}' if entry.rule.modulus else 'of whole numbers'}: {names}"
     own = links_text(variables, tuple(link for link in entry.links if link not in entry.fill_in))
     if entry.action == "remove":
         return f"{own} taken out"
@@ -73,9 +76,11 @@ def p_value_text(log_p: float) -> str:
 
 def network_lines(learned: Learned) -> list[str]:
     """Return the network in words: cliques, hidden groups, and what a single-link search would have missed."""
+    rules = _rules(learned)
     if not learned.links:
-        return _nothing_found(learned)
-    return [*_cliques(learned), *copies_lines(learned), *_hidden_groups(learned), *_missed(learned)]
+        return [*(_nothing_found(learned) if not rules else ["No links found."]), *rules]
+    said_twice = copies_lines(learned)
+    return [*_cliques(learned), *said_twice, *_hidden_groups(learned), *rules, *_missed(learned)]
 
 
 def copies_lines(learned: Learned) -> list[str]:
@@ -93,12 +98,18 @@ def copies_lines(learned: Learned) -> list[str]:
     return [f"  {copy} says the same as {first} in every row{others}" for first, copy in named]
 
 
+def _rules(learned: Learned) -> list[str]:
+    from xordal.formats.additive import told, told_lines  # which imports this module
+
+    return ["", *told_lines(told(learned))] if learned.rules else []
+
+
 def weakness(learned: Learned) -> str | None:
     """Return a warning where chance may well explain some of the steps, and what to do about it."""
     if learned.n_rows is None or _alpha(learned) is not None or "tuned" in learned.settings:
         return None
     # A move of a local search is made for what comes after it, not for what it gains.
-    own = (entry for entry in learned.trace if entry.log_p_value is None and not entry.sequence)
+    own = (entry for entry in learned.trace if entry.log_p_value is None and entry.links and not entry.sequence)
     weak = weak_entries(own, learned.n_rows)
     if not weak:
         return None

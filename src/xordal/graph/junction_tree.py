@@ -6,6 +6,7 @@ before it, and lies inside its parent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xordal.graph.chordal import ChordalGraph, perfect_order
@@ -56,6 +57,39 @@ def junction_tree(graph: ChordalGraph, inside: VarSet | None = None) -> Junction
         clique_of[v] = len(cliques) - 1
         visited |= 1 << v
     return JunctionTree(tuple(map(VarSet, cliques)), tuple(map(VarSet, separators)), tuple(parents))
+
+
+def rooted(tree: JunctionTree, first: Sequence[int]) -> JunctionTree:
+    """Return the same cliques with other roots: in each tree the first of some cliques, by their places.
+
+    Examples
+    --------
+    >>> tree = junction_tree(ChordalGraph.empty(4).add([(0, 1), (1, 2)]))
+    >>> [members(clique) for clique in rooted(tree, [1]).cliques], rooted(tree, [1]).parents
+    ([(1, 2), (0, 1), (3,)], (None, 0, None))
+    """
+    near: list[list[int]] = [[] for _ in tree.cliques]
+    for clique, parent in enumerate(tree.parents):
+        if parent is not None:
+            near[clique].append(parent)
+            near[parent].append(clique)
+    order: list[int] = []
+    parents: list[int | None] = []
+    place_of: dict[int, int] = {}
+    for root in (*first, *range(len(tree.cliques))):
+        waiting: list[tuple[int, int | None]] = [] if root in place_of else [(root, None)]
+        while waiting:
+            clique, parent = waiting.pop()
+            place_of[clique] = len(order)
+            order.append(clique)
+            parents.append(parent)
+            waiting += [(other, place_of[clique]) for other in near[clique] if other not in place_of]
+    cliques = [tree.cliques[clique] for clique in order]
+    shared = [
+        VarSet(0 if parent is None else clique & cliques[parent])
+        for clique, parent in zip(cliques, parents, strict=True)
+    ]
+    return JunctionTree(tuple(cliques), tuple(shared), tuple(parents))
 
 
 def maximal_cliques(graph: ChordalGraph) -> tuple[VarSet, ...]:

@@ -83,6 +83,11 @@ def divergence(of: DecomposableMarkovNetwork, by: DecomposableMarkovNetwork) -> 
 
     A level that only one of them knows has probability zero in the other.
     """
+    if by.rules and of != by:
+        raise DataError(
+            "how far a distribution is from a network with rules is not computed; compare networks without "
+            "them (network.without_rules(), or learn with --no-rules)"
+        )
     number = {name: v for v, name in enumerate(of.variables)}
     nothing = Observed(np.full((len(of.variables), 1), -1, dtype=np.int64))
     terms = [-of.entropy()]

@@ -24,6 +24,7 @@ from xordal.model.observed import Observed
 from xordal.model.query import check_possible, normalised
 from xordal.statistics.chance import expected_gain
 from xordal.types import (
+    AdditiveRule,
     NamedSubmodel,
     TraceEntry,
     members,
@@ -67,6 +68,8 @@ class LinkStory:
         hidden groups were not looked for.
     single_link
         Whether a single-link search would have learned the link. None where the history is not known.
+    rules
+        The rules of the network that hold both: by them the two are dependent, given the rule's other columns.
     """
 
     variables: tuple[str, str]
@@ -82,6 +85,7 @@ class LinkStory:
     by_chance: float | None = None
     submodels: tuple[NamedSubmodel, ...] | None = None
     single_link: bool | None = None
+    rules: tuple[AdditiveRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +131,17 @@ def why_link(network: DecomposableMarkovNetwork, one: str, other: str) -> LinkSt
     names = (network.variables[u], network.variables[v])
     pair = _information(network, u, v, ())
     if not network.graph.neighbours[u] >> v & 1:
-        return LinkStory(names, False, pair, separator=network.names(_separator(network, u, v)))
-    holding = [c for c in network.inference.tree.cliques if c >> u & 1 and c >> v & 1]
+        between = network.names(_separator(network, u, v))
+        return LinkStory(names, False, pair, separator=between, rules=_rules_of(network, u, v))
+    holding = [c for c in network.tree.cliques if c >> u & 1 and c >> v & 1]
     within = {c: _information(network, u, v, members(c & ~(1 << u | 1 << v))) for c in holding}
     clique = max(holding, key=within.__getitem__)
-    story = LinkStory(names, True, pair, within[clique], network.names(clique))
+    story = LinkStory(names, True, pair, within[clique], network.names(clique), rules=_rules_of(network, u, v))
     return story if network.learned is None else _with_history(network, story, (u, v))
+
+
+def _rules_of(network: DecomposableMarkovNetwork, u: int, v: int) -> tuple[AdditiveRule, ...]:
+    return tuple(each.rule for each in network.rules if {u, v} <= {*each.rule.variables})
 
 
 def _with_history(network: DecomposableMarkovNetwork, story: LinkStory, link: tuple[int, int]) -> LinkStory:

@@ -25,7 +25,7 @@ from xordal.graph.junction_tree import JunctionTree
 from xordal.model.cliques import CliqueTables
 from xordal.model.observed import Block, Logs, Observed, Rows
 from xordal.model.parameters import Conditional
-from xordal.model.potential import Potential, aligned, product
+from xordal.model.potential import Potential, aligned, product, summed_product
 from xordal.types import VarSet, members, varset
 
 MOST_CELLS = 2**24
@@ -66,7 +66,7 @@ class Inference:
         target = varset(asked)
         out = np.empty((evidence.n_rows, *(self.n_levels[v] for v in members(target))))
         for rows, hard in self._blocks(evidence, target):
-            _, messages = self._upward(Block(evidence, rows, hard), target, Potential.sum_to)
+            _, messages = self._upward(Block(evidence, rows, hard), target)
             found = product(messages[root] for root in self._roots if root in messages)
             out[rows] = aligned(found, members(target))
         return out
@@ -121,9 +121,13 @@ class Inference:
         return tuple(c & ~s for c, s in zip(self.tree.cliques, self.tree.separators, strict=True))
 
     def _upward(
-        self, block: Block, asked: VarSet, reduce: Reduce, *, every: bool = False
+        self, block: Block, asked: VarSet, reduce: Reduce = Potential.sum_to, *, every: bool = False
     ) -> tuple[dict[int, Potential], dict[int, Potential]]:
-        """Return what each clique knows from below itself, and its message to the parent."""
+        """Return what each clique knows from below itself, and its message to the parent.
+
+        ``every`` asks for all cliques and for what they know; else those are left out that say nothing, and
+        there are messages only.
+        """
         below: dict[int, list[Potential]] = {}
         products: dict[int, Potential] = {}
         messages: dict[int, Potential] = {}
@@ -133,9 +137,13 @@ class Inference:
             if not (every or children or own & (block.observed | asked)):
                 continue
             doubts = [block.doubt(v, self.n_levels[v]) for v in members(own & block.soft)]
-            products[clique] = product([self.cliques.cut(clique, block), *doubts, *children])
-            keep = self.tree.separators[clique] | asked
-            messages[clique] = reduce(products[clique], members(keep))
+            parts = [self.cliques.cut(clique, block), *doubts, *children]
+            keep = members(self.tree.separators[clique] | asked)
+            if every:
+                products[clique] = product(parts)
+                messages[clique] = reduce(products[clique], keep)
+            else:  # the messages are all that is asked for
+                messages[clique] = summed_product(parts, keep)
             if (parent := self.tree.parents[clique]) is not None:
                 below.setdefault(parent, []).append(messages[clique])
         return products, messages

@@ -8,7 +8,7 @@ methods; each is answered by the module it names.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
 from pathlib import Path
@@ -27,6 +27,9 @@ from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.model.backoff import BackoffNetwork, BackoffTable
 from xordal.model.inference import Inference
 from xordal.model.parameters import Conditional, Looked, Quotient, Table, probability_table
+from xordal.model.rule import NetworkRule
+from xordal.model.rule_tree import Margins
+from xordal.model.ruled import RuledInference, ruled_inference
 from xordal.model.smoothing import Backoff, Smoothing, checked
 from xordal.types import Absent, Learned, Unseen, VarSet, members
 
@@ -59,6 +62,9 @@ class DecomposableMarkovNetwork:
         The sign (+ for cliques, - for separators, times how often) and the table of each variable set.
     learned
         How the graph was learned, where that is known.
+    rules
+        Additive rules that are part of the distribution: each replaces the conditional of one of its columns
+        (:mod:`xordal.model.rule`).
 
     Examples
     --------
@@ -77,6 +83,7 @@ class DecomposableMarkovNetwork:
     graph: ChordalGraph
     factors: tuple[tuple[int, Table], ...]
     learned: Learned | None = None
+    rules: tuple[NetworkRule, ...] = ()
 
     @property
     def n_levels(self) -> tuple[int, ...]:
@@ -85,8 +92,8 @@ class DecomposableMarkovNetwork:
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters."""
-        return free_parameters(signed_sets(self.graph), self.n_levels)
+        """Number of free parameters; a rule has one, how often it is broken."""
+        return free_parameters(signed_sets(self.graph), self.n_levels) + len(self.rules)
 
     @property
     def n_rows(self) -> int:
@@ -121,16 +128,30 @@ class DecomposableMarkovNetwork:
             )
         counts = CliqueCounts({table.variables: table.counted for table in self.clique_tables()})
         return estimate(
-            self.graph, counts, self.variables, self.levels, smoothing=smoothing, learned=self.learned
+            self.graph,
+            counts,
+            self.variables,
+            self.levels,
+            smoothing=smoothing,
+            learned=self.learned,
+            rules=self.rules,
         )
+
+    def without_rules(self) -> DecomposableMarkovNetwork:
+        """Return the network of the graph and its tables alone."""
+        return replace(self, rules=()) if self.rules else self
 
     def entropy(self) -> float:
         """Return the entropy of the network in nats: minus the mean log probability of its own rows."""
+        if isinstance(self.inference, RuledInference):
+            return self.inference.entropy()
         return fsum(sign * table.entropy() for sign, table in self.factors)
 
     @cached_property
     def inference(self) -> Inference:
         """The junction tree with its tables, which answers everything exactly."""
+        if self.rules:
+            return ruled_inference(self)
         return Inference(self.tree, self.conditionals, self.variables, self.n_levels)
 
     @cached_property
@@ -359,6 +380,7 @@ class DecomposableMarkovNetwork:
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.variables), 'variable')}, {counted(len(self.graph.links), 'link')}"
+        size += f", {counted(len(self.rules), 'rule')}" if self.rules else ""
         rows = counted(self.n_rows, "row") if self.is_counted else "given"
         return f"<DecomposableMarkovNetwork: {size}, {rows}>"
 
@@ -382,6 +404,22 @@ class DecomposableMarkovNetwork:
 
         A row with a level that was never seen, or in a cell that is impossible, has -inf.
         """
+        logs = self._log_prob_of_tables(codes)
+        if self.rules:
+            possible = np.isfinite(logs)
+            for rule in self.rules:
+                logs[possible] += self.log_weight(rule, codes[:, possible])
+        return logs
+
+    def log_weight(self, rule: NetworkRule, codes: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return by how much one of the rules makes each row more probable, in nats.
+
+        No column of the rule, and none that its last column is linked to before it, may be missing.
+        """
+        base = Margins(self).table(rule.scope)
+        return rule.log_weights(codes, base, self.n_levels, rule.delta(self.smoothing))
+
+    def _log_prob_of_tables(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         total = np.zeros(codes.shape[1])
         if isinstance(self.smoothing, Backoff):  # without the tables of whole cliques, which may be large
             for clique, conditional in zip(self.tree.cliques, self.conditionals, strict=True):
@@ -414,6 +452,7 @@ def estimate(
     *,
     smoothing: Smoothing = 1.0,
     learned: Learned | None = None,
+    rules: tuple[NetworkRule, ...] = (),
 ) -> DecomposableMarkovNetwork:
     """Return the network of a graph with tables estimated from counts.
 
@@ -431,7 +470,7 @@ def estimate(
     else:
         tables = [probability_table(part, counts[part], n_levels, smoothing) for part in parts]
     factors = tuple((sign, table) for (_, sign), table in zip(terms, tables, strict=True))
-    return DecomposableMarkovNetwork(variables, levels, graph, factors, learned)
+    return DecomposableMarkovNetwork(variables, levels, graph, factors, learned, rules)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

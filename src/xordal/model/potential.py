@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +72,53 @@ class Potential:
 
     def _lengths(self, kept: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self.logs.shape[self.variables.index(v) + 1] for v in kept)
+
+
+_SMALL = 1 << 16  # cells of a product that einsum multiplies and sums quicker than NumPy does step by step
+_LEAST = 1e-280  # of products of plain numbers: below it they are rounded to nothing
+
+
+def summed_product(parts: Sequence[Potential], keep: Collection[int]) -> Potential:
+    """Return the product of some potentials with all other variables summed out.
+
+    Small products of a single row are summed as plain numbers, each factor divided by its largest cell. Where a
+    product may be so small that it would be rounded to nothing, it is made with logarithms, as large ones are.
+
+    Examples
+    --------
+    >>> p, q = Potential((0,), np.log([[0.5, 0.5]])), Potential((0, 1), np.log([[[0.2, 0.8], [0.6, 0.4]]]))
+    >>> np.exp(summed_product([p, q], [1]).logs).round(6).tolist()
+    [[0.4, 0.6]]
+    """
+    lengths = {v: n for part in parts for v, n in zip(part.variables, part.logs.shape[1:], strict=True)}
+    if prod(lengths.values()) <= _SMALL and len(lengths) <= 24 and all(len(part.logs) == 1 for part in parts):
+        found = _summed_plainly(parts, lengths, keep)
+        if found is not None:
+            return found
+    return product(parts).sum_to(keep)
+
+
+def _summed_plainly(
+    parts: Sequence[Potential], lengths: dict[int, int], keep: Collection[int]
+) -> Potential | None:
+    place = {v: number for number, v in enumerate(lengths)}
+    operands: list[Any] = []
+    tables, shift = [], 0.0
+    for part in parts:
+        top = float(part.logs.max())
+        if top == -np.inf:
+            return None
+        shift += top
+        tables.append(np.exp(part.logs[0] - top))
+        operands += [tables[-1], [place[v] for v in part.variables]]
+    kept = tuple(sorted(v for v in lengths if v in keep))
+    found: NDArray[np.float64] = np.einsum(*operands, [place[v] for v in kept])
+    if found.min() < _LEAST:  # zero is an answer where nothing can have been rounded to it
+        smallest = prod(float(table.min(where=table > 0, initial=1.0)) for table in tables)
+        if smallest < _LEAST:
+            return None
+    with np.errstate(divide="ignore"):
+        return Potential(kept, (np.log(found) + shift)[None])
 
 
 def aligned(potential: Potential, variables: Sequence[int]) -> NDArray[np.float64]:

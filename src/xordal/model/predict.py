@@ -16,7 +16,9 @@ from xordal.model.observed import Observed
 from xordal.model.parameters import Table
 from xordal.model.query import best_states, check_possible, normalised
 from xordal.model.rows import UNSEEN, RowCodes, encoded
-from xordal.types import Absent, Unseen, VarSet, members, varset
+from xordal.model.rule import NetworkRule
+from xordal.model.ruled import RuledInference
+from xordal.types import Absent, AdditiveRule, Unseen, VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
@@ -40,7 +42,12 @@ class RowScores:
     blame
         The surprise of that clique, in nats.
     cliques
-        The cliques by name.
+        The cliques by name; after them the columns of each rule of the network, which can be to blame too.
+    rules
+        The rules of the network.
+    breaks
+        Which rows break which rule, shape (rules, rows); a row in which a column of the rule is missing does
+        not.
     """
 
     log_prob: NDArray[np.float64]
@@ -48,6 +55,8 @@ class RowScores:
     blamed: NDArray[np.int64]
     blame: NDArray[np.float64]
     cliques: tuple[tuple[str, ...], ...]
+    rules: tuple[AdditiveRule, ...]
+    breaks: NDArray[np.bool_]
 
 
 def log_probabilities(network: DecomposableMarkovNetwork, rows: RowCodes) -> NDArray[np.float64]:
@@ -64,7 +73,6 @@ def log_probabilities(network: DecomposableMarkovNetwork, rows: RowCodes) -> NDA
 
 def score_rows(network: DecomposableMarkovNetwork, rows: RowCodes) -> RowScores:
     """Answer :meth:`DecomposableMarkovNetwork.score_rows`."""
-    inference = network.inference
     blamed, blame = np.zeros(rows.n_rows, dtype=np.int64), np.full(rows.n_rows, -np.inf)
     expected = np.zeros(rows.n_rows)
     for place, (table, separator) in enumerate(network.tree_tables):
@@ -72,9 +80,36 @@ def score_rows(network: DecomposableMarkovNetwork, rows: RowCodes) -> RowScores:
         worse = own > blame
         blamed[worse], blame[worse] = place, own[worse]
         expected += usual
+    breaks = np.zeros((len(network.rules), rows.n_rows), dtype=np.bool_)
+    for place, rule in enumerate(network.rules):
+        own, usual, breaks[place] = _surprise_of_rule(network, rule, rows.codes)
+        worse = own > blame
+        blamed[worse], blame[worse] = len(network.tree_tables) + place, own[worse]
+        expected += usual
     logs = log_probabilities(network, rows)
-    cliques = tuple(network.names(clique) for clique in inference.tree.cliques)
-    return RowScores(logs, -logs - expected, blamed, blame, cliques)
+    of_rules = tuple(network.names(varset(rule.rule.variables)) for rule in network.rules)
+    cliques = (*(network.names(clique) for clique in network.tree.cliques), *of_rules)
+    return RowScores(
+        logs, -logs - expected, blamed, blame, cliques, tuple(r.rule for r in network.rules), breaks
+    )
+
+
+def _surprise_of_rule(
+    network: DecomposableMarkovNetwork, rule: NetworkRule, codes: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return, for each row, the surprise above its mean that a rule adds, the mean, and whether it breaks it.
+
+    A rule makes rows that obey it more probable by its weight, so that its mean surprise is below zero. It says
+    nothing of rows in which one of the columns that it speaks of is missing.
+    """
+    needed = list(members(VarSet(rule.scope | varset(rule.rule.variables))))
+    complete = (codes[needed] >= 0).all(axis=0)
+    surprise, usual = np.full(codes.shape[1], -np.inf), np.zeros(codes.shape[1])
+    assert isinstance(network.inference, RuledInference), "a network with rules"
+    mean = -network.inference.mean_log_weight(network.rules.index(rule))
+    logs = network.log_weight(rule, codes[:, complete])
+    surprise[complete], usual[complete] = -logs - mean, mean
+    return surprise, usual, rule.breaks(codes)
 
 
 def _surprise(

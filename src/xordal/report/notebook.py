@@ -78,7 +78,7 @@ def plot_trace(found: Any, *, ax: Axes | None = None) -> Axes:
     (1, 'gain (nats)')
     """
     learned = _learned(_network(found))
-    trace = learned.trace
+    trace = tuple(entry for entry in learned.trace if entry.action != "rule")
     ax = ax or _figure(min(max(0.9 * len(trace), 4), 14), 4).add_subplot()
     bars = ax.bar(range(1, len(trace) + 1), [entry.gain for entry in trace], color=_BAR)
     if len(trace) <= _MOST_NAMED:

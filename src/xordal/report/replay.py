@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from xordal.errors import counted
+from xordal.formats.additive import rule_words
+from xordal.formats.additive import told as told_rules
 from xordal.formats.shown import shown
 from xordal.formats.text import links_text, p_value_text
 from xordal.pi.complexity import execution_chain, execution_forest
@@ -40,6 +42,8 @@ class Step:
         ahead = "required" if self.lookahead == 0 else f"looking {counted(self.lookahead, 'link')} ahead"
         if self.sequence:
             ahead = f"one of {counted(self.sequence, 'move')} together" if self.sequence > 1 else "local search"
+        if self.action == "rule":
+            return f"rule: {self.told}"
         verb = "learned" if self.action == "add" else "removed"
         p_value = f", p = {self.p_value}" if self.p_value else ""
         return f"{ahead}, {verb} {self.told}; gain {self.gain:.4f} nats{p_value}"
@@ -55,6 +59,8 @@ def _step(learned: Learned, number: int, entry: TraceEntry) -> Step:
     if entry.fill_in:
         filled = f"to keep the graph chordal {links_text(learned.variables, entry.fill_in)}"
         told = f"{told}, and {filled}" if told else filled
+    if entry.rule is not None:
+        told = rule_words(told_rules(learned), entry.rule)
     p_value = "" if entry.log_p_value is None else p_value_text(entry.log_p_value)
     return Step(
         number,
@@ -81,6 +87,8 @@ def stills(learned: Learned, places: tuple[Place, ...]) -> tuple[NetworkDrawing,
     links: set[tuple[int, int]] = set()
     drawings = []
     for number, entry in enumerate(learned.trace, 1):
+        if entry.action == "rule":
+            continue  # it changes no link
         links ^= set(entry.links)
         title = f"Step {number}: {entry.lookahead} ahead, gain {entry.gain:.4f}"
         drawings.append(

@@ -189,7 +189,7 @@ class Journal:
 
 
 def _entry_to_json(entry: TraceEntry) -> dict[str, object]:
-    return {name: getattr(entry, name) for name in TraceEntry.__dataclass_fields__}
+    return {name: getattr(entry, name) for name in TraceEntry.__dataclass_fields__ if name != "rule"}
 
 
 def _entry_from_json(found: Mapping[str, Any]) -> TraceEntry:

@@ -23,6 +23,7 @@ def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ..
     >>> [(p.lookahead, p.steps, p.learned) for p in passes(trace, Schedule("printed", 2), n_variables=3)]
     [(1, 3, ((0, 1),)), (1, 2, None), (2, 1, None)]
     """
+    trace = tuple(entry for entry in trace if entry.action != "rule")  # no pass finds those
     required = [entry for entry in trace if entry.lookahead == 0]  # there before the first pass
     missing = comb(n_variables, 2) - sum(len(entry.links) for entry in required)
     waiting = list(trace)[len(required) :]

@@ -1,0 +1,176 @@
+"""A rule in a network: it replaces the conditional of one of its columns.
+
+Along a perfect order the network is the product of P0(x_v | earlier neighbours of v). Let c be the last column
+of the rule in that order, and T the value that the others ask of it: f_c(x_c) = T makes the rule hold. Then
+
+    P(x_c | earlier, T) = (1 - delta) P0(x_c | earlier) restricted to f_c(x_c) = T
+                        +      delta  P0(x_c | earlier) restricted to f_c(x_c) not T
+
+where "restricted" means divided by its own total, so that both parts sum to one. Where one of them is empty, or
+the others do not say what they ask for, it is P0 alone. delta is the share of rows that break the rule,
+smoothed as a table of two cells is. So the joint stays a distribution, all other tables stay as counted, and
+nothing has to be fitted: multiplying the whole network by a factor and normalising would move the margins of
+all columns.
+
+Since the network without the rule is the product of the P0, a rule multiplies the probability of a row by one
+number, its *weight*: (1 - delta) / P0(f_c = T | earlier) where it holds and delta / P0(f_c not T | earlier)
+where it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.model.parameters import Table
+from xordal.model.smoothing import Backoff, Smoothing
+from xordal.model.sums import UNKNOWN, Carrier, Numbers, added, sums_of, values_of
+from xordal.types import AdditiveRule, VarSet, members
+
+Floats = NDArray[np.float64]
+_DENSE_CELLS = 2**18  # cells up to which P0(c | earlier) is made in full instead of looked up row by row
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkRule:
+    """A rule as part of a network.
+
+    Attributes
+    ----------
+    rule
+        What it says.
+    last
+        The column c whose conditional it replaces.
+    earlier
+        Those neighbours of c in the graph that come before it; the order has all other columns of the rule
+        before it too, linked to it or not.
+    n_asked
+        Rows in which the other columns ask for a value of c: all of them, unless some levels have no value.
+    n_broken
+        Those of them in which c has another value.
+    """
+
+    rule: AdditiveRule
+    last: int
+    earlier: VarSet
+    n_asked: int
+    n_broken: int
+
+    @property
+    def scope(self) -> VarSet:
+        """The last column and its earlier neighbours."""
+        return VarSet(self.earlier | 1 << self.last)
+
+    @property
+    def carried(self) -> tuple[int, ...]:
+        """The columns whose sum must be carried to the last one: those that are not linked to it."""
+        return tuple(v for v in self.rule.variables if not self.scope >> v & 1)
+
+    def delta(self, smoothing: Smoothing) -> float:
+        """Return the probability that the rule is broken, from the counts and a network's smoothing."""
+        rows = 1.0 if isinstance(smoothing, Backoff) else smoothing  # back-off ends in one row spread evenly
+        return (self.n_broken + rows / 2) / (self.n_asked + rows) if self.n_asked + rows else 0.0
+
+    def asked(self, codes: NDArray[np.integer]) -> Numbers:
+        """Return what the value of the last column would have to be in each row; UNKNOWN where that is open."""
+        others = [v for v in self.rule.variables if v != self.last]
+        return _negative(sums_of(self.rule, codes, others), self.rule.modulus)
+
+    def counted(self, codes: NDArray[np.integer], weights: NDArray[np.int64] | None) -> NetworkRule:
+        """Return the same rule with the rows of a table counted."""
+        asked = self.asked(codes)
+        is_asked = asked != UNKNOWN
+        is_broken = is_asked & (self._own(codes) != asked)
+        n_asked, n_broken = (
+            int(rows.sum() if weights is None else weights[rows].sum()) for rows in (is_asked, is_broken)
+        )
+        return replace(self, n_asked=n_asked, n_broken=n_broken)
+
+    def breaks(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which rows break the rule; one with a missing value in its columns does not."""
+        asked = self.asked(codes)
+        return np.asarray((asked != UNKNOWN) & (codes[self.last] >= 0) & (self._own(codes) != asked))
+
+    def log_weights(
+        self, codes: NDArray[np.integer], base: Table, n_levels: Sequence[int], delta: float
+    ) -> Floats:
+        """Return the logarithm of the weight of each row of level codes of all columns, none missing.
+
+        ``base`` is P0 of the last column and its earlier neighbours.
+        """
+        chances = _given_earlier(self, codes, base, n_levels)
+        asked = self.asked(codes)
+        fits = values_of(self.rule, self.last) == asked[:, None]
+        logs = _log_weights(chances, fits, (asked == UNKNOWN)[:, None], delta)
+        return np.asarray(logs[np.arange(len(logs)), codes[self.last]])
+
+    def weight_table(
+        self, carrier: Carrier, base: Table, n_levels: Sequence[int], delta: float
+    ) -> tuple[tuple[int, ...], Floats]:
+        """Return the logarithm of the weight as a table, and its variables: the scope and what carries the sum.
+
+        The variables are in increasing order, the carrier last. The sum that it tells is over the rule's
+        constant and all columns that are not linked to the last one.
+        """
+        scope = members(self.scope)
+        place = scope.index(self.last)
+        chances = _conditional(base.cut({}, n_levels), place)[..., None]
+        sums = np.reshape(carrier.sums, [1] * len(scope) + [-1])
+        for axis, v in enumerate(scope):
+            if v != self.last and v in self.rule.variables:
+                shape = [1] * (len(scope) + 1)
+                shape[axis] = -1
+                sums = added(sums, values_of(self.rule, v).reshape(shape), self.rule.modulus)
+        asked = _negative(sums, self.rule.modulus)
+        own = values_of(self.rule, self.last).reshape([-1 if v == self.last else 1 for v in (*scope, -1)])
+        fits, is_open = np.broadcast_arrays(own == asked, asked == UNKNOWN)
+        whole = np.broadcast_shapes(chances.shape, fits.shape)
+        moved = [np.moveaxis(np.broadcast_to(part, whole), place, -1) for part in (chances, fits, is_open)]
+        logs = _log_weights(moved[0], moved[1], moved[2], delta)
+        return (*scope, carrier.variable), np.moveaxis(logs, -1, place)
+
+    def _own(self, codes: NDArray[np.integer]) -> Numbers:
+        values = np.append(values_of(self.rule, self.last), UNKNOWN)
+        own = values[np.maximum(codes[self.last], -1)]
+        return np.where(own == UNKNOWN, UNKNOWN + 1, own)  # what has no value never is what is asked for
+
+
+def _negative(sums: Numbers, modulus: int) -> Numbers:
+    opposite = -np.where(sums == UNKNOWN, 0, sums)
+    return np.where(sums == UNKNOWN, UNKNOWN, opposite % modulus if modulus else opposite)
+
+
+def _log_weights(chances: Floats, fits: NDArray[np.bool_], is_open: NDArray[np.bool_], delta: float) -> Floats:
+    """Return the logarithms of weights; the last axis is that of the last column's levels."""
+    obeying = np.where(fits, chances, 0.0).sum(axis=-1, keepdims=True)
+    breaking = np.where(fits, 0.0, chances).sum(axis=-1, keepdims=True)
+    is_open = is_open | (obeying <= 0) | (breaking <= 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(fits, np.log(1 - delta) - np.log(obeying), np.log(delta) - np.log(breaking))
+    return np.where(is_open, 0.0, logs)
+
+
+def _conditional(logs: Floats, axis: int) -> Floats:
+    """Return the distribution of one variable given the others; all zero where the others are impossible."""
+    chances = np.exp(logs)
+    total = chances.sum(axis=axis, keepdims=True)
+    return np.asarray(chances / np.where(total > 0, total, 1.0))
+
+
+def _given_earlier(
+    rule: NetworkRule, codes: NDArray[np.integer], base: Table, n_levels: Sequence[int]
+) -> Floats:
+    """Return P0(c | earlier neighbours) in each row, shape (rows, levels of c)."""
+    scope = members(rule.scope)
+    place = scope.index(rule.last)
+    chosen = codes[list(scope)]
+    if base.n_cells <= _DENSE_CELLS or not hasattr(base, "log_prob_of"):
+        table = np.moveaxis(_conditional(base.cut({}, n_levels), place), place, -1)
+        return np.asarray(table[tuple(np.delete(chosen, place, axis=0))])
+    n_own, n_rows = n_levels[rule.last], codes.shape[1]
+    every = np.repeat(chosen, n_own, axis=1)
+    every[place] = np.tile(np.arange(n_own), n_rows)
+    return _conditional(base.log_prob_of(every).reshape(n_rows, n_own), 1)

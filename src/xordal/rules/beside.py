@@ -1,0 +1,76 @@
+"""Rules as part of learning a network: whether they are sought, and how, by the sizes of the table alone.
+
+Moduli are the primes that a column could have as its number of levels: up to the largest number of levels plus
+one, as the ten digits of book numbers are added modulo 11. Relations of two columns are links, and not told as
+rules here. A small table is looked at first (quick.py), since most obey no rule; a wide one is searched, since
+that takes less time than learning its network. The same table gives the same rules on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError
+from xordal.rules.finding import MODULI, codings_of, find_rules
+from xordal.rules.quick import MOST_UNKNOWNS, is_worth_a_search
+from xordal.types import AdditiveRule, Submodel, members
+
+SHARE = 0.05
+"""Share of a search's level that rules have: a twentieth, whatever else is looked for."""
+MOST_UNKNOWNS_SOUGHT = 5_000
+"""Unknowns above which rules are not sought by learning: ``find_rules`` does it where it is asked to."""
+_LARGEST = 37  # prime that is tried; larger ones are for those who name them
+
+
+def rules_beside(
+    table: CategoricalTable, alpha: float, groups: Sequence[Submodel] = (), seed: int = 0
+) -> tuple[AdditiveRule, ...]:
+    """Return the rules of three or more columns that a table obeys.
+
+    Parameters
+    ----------
+    table
+        The table.
+    alpha
+        The level of the search for the network, of which a twentieth is spent here.
+    groups
+        Hidden groups that were found. Where they tell all the rules there are, none is sought.
+    seed
+        Of the random choices of rows.
+    """
+    moduli = _moduli(table)
+    try:
+        codings, _ = codings_of(table)
+    except DataError:
+        return ()  # too short, or too few columns that vary: nothing could be told
+    largest = max(coding.n_unknowns for coding in codings)
+    if largest > MOST_UNKNOWNS_SOUGHT:
+        return ()
+    if largest <= MOST_UNKNOWNS:
+        generator = np.random.default_rng(seed)
+        if not any(
+            is_worth_a_search(table, coding, p, told_by_groups(groups, p), generator)
+            for coding in codings
+            for p in moduli
+        ):
+            return ()
+    found = find_rules(table, moduli=moduli, alpha=SHARE * alpha, seed=seed)
+    return tuple(rule for rule in found if len(rule.variables) > 2)
+
+
+def _moduli(table: CategoricalTable) -> tuple[int, ...]:
+    most = max(table.n_levels, default=2)
+    return tuple(p for p in MODULI if p <= min(most + 1 if most > 2 else 2, _LARGEST))
+
+
+def told_by_groups(groups: Sequence[Submodel], p: int) -> set[int]:
+    """Return one column of each hidden group that follows a sum modulo p: it follows from the others."""
+    found: set[int] = set()
+    for group in groups:
+        if group.rule is not None and group.rule.kind != "function" and group.rule.modulus == p:
+            left = [v for v in members(group.variables) if v not in found]
+            found.update(left[-1:])
+    return found

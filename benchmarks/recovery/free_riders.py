@@ -3,12 +3,12 @@
 A set of links is learned as a whole. Where it holds one strong dependence, columns that have nothing to do with
 it could ride along. Here 30 columns of noise (10 fair coins, 10 with a rare level, 10 of three to five levels)
 stand beside eight models, and xordal learns at default settings. Three things are counted in repeated runs of
-each model and number of rows: runs in which *any* link has an end in a column of noise; *precision*, the share of
-learned links that belong to the graph of the model; and *recall*, the share of the model's links that are
+each model and number of rows: runs in which *any* link has an end in a column of noise; *precision*, the share
+of learned links that belong to the graph of the model; and *recall*, the share of the model's links that are
 learned. The promise is about the first: at most alpha = 5 % of runs. The model of weak pairs grows weaker with
 the rows, so that its pairs are at the border of what can be learned at every size. "Formerly", before version
-0.1.0, sets of links were tested as a whole, and a link was taken out at 5 % without a correction; what the change
-costs in recall is the difference of the two columns.
+0.1.0, sets of links were tested as a whole, and a link was taken out at 5 % without a correction; what the
+change costs in recall is the difference of the two columns.
 """
 
 from __future__ import annotations

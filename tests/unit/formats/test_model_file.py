@@ -144,7 +144,7 @@ def test_a_truncated_file(share: float) -> None:
         ('"text"', "no model file of xordal"),
         ("{}", "no model file of xordal"),
         ('{"trace": []}', "learn --json prints"),
-        ('{"format": "xordal network", "version": 3}', "version 3 .* reads up to version 2. Install a newer"),
+        ('{"format": "xordal network", "version": 4}', "version 4 .* reads up to version 3. Install a newer"),
         ('{"format": "xordal network", "version": "1"}', "version there must be a whole number"),
         ('{"format": "xordal network", "version": true}', "version there must be a whole number"),
         ('{"format": "xordal network"}', "there must be 'version'"),

@@ -14,7 +14,8 @@ from xordal.learning import fit_network, learn
 from xordal.model import placing, rule_tree
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.placing import IN_A_TABLE, is_placed, placed
-from xordal.types import AdditiveRule, varset
+from xordal.model.rule import NetworkRule
+from xordal.types import AdditiveRule, VarSet, varset
 
 NAMES = [f"d{place}" for place in range(1, 14)]
 
@@ -170,3 +171,15 @@ def test_a_rule_less_another_drops_a_column() -> None:
         placing.difference(parity(0, 1, 2), AdditiveRule((0, 3), 3, ((0, 1),) * 2, 0, 9, 0, 0.3, -9.0), 0)
         is None
     )
+
+
+def test_networks_with_rules_are_compared_whatever_the_order_of_their_columns(bits: CategoricalTable) -> None:
+    turned = table_of(np.stack(list(bits.rows()))[:, ::-1], list(bits.names[::-1]))
+    ways = []
+    for table in (bits, turned):
+        inside = [table.names.index(f"x{v}") for v in (0, 1, 2, 6)]
+        rule = NetworkRule(parity(*sorted(inside)), inside[-1], VarSet(0), 400, 0)
+        graph, counter = ChordalGraph.empty(8), NumpyCounter(table)
+        ways.append(estimate(graph, counter, table.names, table.levels, rules=(rule,)))
+    assert ways[0].compare(ways[1]).divergence == pytest.approx(0, abs=1e-12)
+    assert ways[0].compare(ways[0].without_rules()).divergence == pytest.approx(np.log(2), abs=0.03)

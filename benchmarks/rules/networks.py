@@ -90,7 +90,7 @@ def main() -> None:
         ("300 bits, 5,000 rows, 3 parities of 6", binary_table(300, 3, 6)),
         ("13 digits of article numbers, 3,000 rows", table),
     ):
-        calls = [lambda source=source, find=find: learn(source, find_rules=find) for find in (False, True)]  # type: ignore[misc]
+        calls = [lambda source=source, find=find: learn(source, find_rules=find) for find in (False, True)]
         print(told(name, *paired(calls[0], calls[1], seconds)))
 
 

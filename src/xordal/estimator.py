@@ -58,6 +58,9 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     local_search
         Whether to improve a score by sequences of links that come and go. These three are on where neither the
         paper's criterion is given nor, for the last, one that is no score.
+    find_rules
+        Whether to look for additive rules too, which become part of the network; by default where the paper's
+        criterion is not given.
     constraints
         Links that are required or forbidden, as pairs of column names (x0, x1, ... where there are none).
         Required links that are not chordal are completed.
@@ -115,6 +118,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         fill_in: bool | None = None,
         prune: bool | None = None,
         local_search: bool | None = None,
+        find_rules: bool | None = None,
         constraints: Constraints | None = None,
         limits: Limits | None = None,
         backend: str | Backend = "auto",
@@ -128,6 +132,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         self.fill_in = fill_in
         self.prune = prune
         self.local_search = local_search
+        self.find_rules = find_rules
         self.constraints = constraints
         self.limits = limits
         self.backend = backend
@@ -157,6 +162,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             fill_in=self.fill_in,
             prune=self.prune,
             local_search=self.local_search,
+            find_rules=self.find_rules,
             constraints=self.constraints,
             limits=self.limits,
             backend=self.backend,

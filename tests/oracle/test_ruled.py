@@ -16,6 +16,7 @@ from tests.oracle.test_inference import evidences, rows_of
 from tests.strategies import chordal_graphs, tables
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.model import ruled
+from xordal.model.compare import divergence
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.observed import Observed
 from xordal.model.placing import placed
@@ -159,3 +160,17 @@ def test_samples_come_from_the_joint(network: DecomposableMarkovNetwork) -> None
     for v in range(joint.ndim):
         shares = np.bincount(rows[v], minlength=joint.shape[v]) / 4000
         assert shares == pytest.approx(margin(joint, (v,)), abs=0.06)
+
+
+@settings(max_examples=some(80), deadline=None)
+@given(ruled_networks(), st.booleans())
+def test_divergences_by_brute_force(network: DecomposableMarkovNetwork, is_smooth: bool) -> None:
+    """Of networks with rules from networks with rules, smoothed otherwise or without them."""
+    other = network.smoothed(3.0) if is_smooth else network.without_rules()
+    for one, two in ((network, other), (other, network), (network, network)):
+        p, q = brute_joint(one), brute_joint(two)
+        happens = p > 0
+        expected = np.inf
+        if (q[happens] > 0).all():
+            expected = float((p[happens] * np.log(p[happens] / q[happens])).sum())
+        assert divergence(one, two) == pytest.approx(max(expected, 0.0), abs=1e-9)

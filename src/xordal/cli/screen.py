@@ -73,7 +73,7 @@ class Column:
 
 
 STEP = Column("step", lambda step, entry: str(step))
-LOOKAHEAD = Column("i", lambda step, entry: str(entry.lookahead), width=2)
+LOOKAHEAD = Column("i", lambda step, entry: str(entry.lookahead) if entry.links else "", width=2)
 GAIN = Column("gain", lambda step, entry: f"{entry.gain:.8f}", width=10)
 GRAPHS_TESTED = Column("graphs tested", lambda step, entry: f"{entry.graphs_tested:,}")
 
@@ -192,4 +192,4 @@ def print_network(console: Console, learned: Learned) -> None:
         f"{counted(run.graphs_tested, 'graph')} tested as the paper counts them, "
         f"{counted(run.candidates_scored, 'candidate')} scored, {learned.seconds:.2f} s"
     )
-    print_lines(console, ["", *network_lines(learned), "", work] if learned.links else network_lines(learned))
+    print_lines(console, ["", *network_lines(learned), "", work] if learned.trace else network_lines(learned))

@@ -7,7 +7,7 @@ summed over, unless a clique of Q lies far apart in P.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, inf
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from xordal.errors import DataError
 from xordal.model.observed import Observed
-from xordal.types import members
+from xordal.model.rule import NetworkRule
+from xordal.model.rule_tree import Margins
+from xordal.model.ruled import probe
+from xordal.types import members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
@@ -83,11 +86,6 @@ def divergence(of: DecomposableMarkovNetwork, by: DecomposableMarkovNetwork) -> 
 
     A level that only one of them knows has probability zero in the other.
     """
-    if by.rules and of != by:
-        raise DataError(
-            "how far a distribution is from a network with rules is not computed; compare networks without "
-            "them (network.without_rules(), or learn with --no-rules)"
-        )
     number = {name: v for v, name in enumerate(of.variables)}
     nothing = Observed(np.full((len(of.variables), 1), -1, dtype=np.int64))
     terms = [-of.entropy()]
@@ -102,7 +100,42 @@ def divergence(of: DecomposableMarkovNetwork, by: DecomposableMarkovNetwork) -> 
         if (logs[happens] == -np.inf).any():
             return inf
         terms.append(-sign * float((chances[happens] * logs[happens]).sum()))
+    for rule in by.rules:
+        chances, logs = _of_rule(of, by, rule)
+        happens = chances > 0
+        if (logs[happens] == -np.inf).any():
+            return inf
+        terms.append(-float((chances[happens] * logs[happens]).sum()))
     return max(fsum(terms), 0.0)
+
+
+def _of_rule(
+    of: DecomposableMarkovNetwork, by: DecomposableMarkovNetwork, rule: NetworkRule
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how one network distributes what another one's rule depends on, and the rule's weights."""
+    number = {name: v for v, name in enumerate(of.variables)}
+    scope = members(rule.scope)
+    ours = _translated(rule, of, by)
+    chances, carrier = probe(of, ours)
+    base = Margins(by).table(rule.scope)
+    _, logs = rule.weight_table(carrier, base, by.n_levels, rule.delta(by.smoothing))
+    logs = _in_levels_of(logs, by, of, scope)
+    order = sorted(range(len(scope)), key=lambda axis: number[by.variables[scope[axis]]])
+    return chances, np.transpose(logs, [*order, len(scope)])
+
+
+def _translated(rule: NetworkRule, of: DecomposableMarkovNetwork, by: DecomposableMarkovNetwork) -> NetworkRule:
+    """Return a rule in the numbers and levels of another network; a level it does not know has no value."""
+    number = {name: v for v, name in enumerate(of.variables)}
+    functions = {}
+    for v, values in zip(rule.rule.variables, rule.rule.functions, strict=True):
+        known = dict(zip(by.levels[v], values, strict=True))
+        place = number[by.variables[v]]
+        functions[place] = tuple(known.get(level) for level in of.levels[place])
+    variables = tuple(sorted(functions))
+    told = replace(rule.rule, variables=variables, functions=tuple(functions[v] for v in variables))
+    earlier = varset(number[by.variables[v]] for v in members(rule.earlier))
+    return replace(rule, rule=told, last=number[by.variables[rule.last]], earlier=earlier)
 
 
 def _in_levels_of(

@@ -77,6 +77,9 @@ class Frame:
         Of columns and sums.
     tree
         The junction tree of everything that shares a table.
+    n_weighted
+        How many of the rules change the distribution, the first ones; of the others there are only sums. All by
+        default.
     """
 
     rules: tuple[NetworkRule, ...]
@@ -86,6 +89,7 @@ class Frame:
     names: tuple[str, ...]
     n_levels: tuple[int, ...]
     tree: JunctionTree
+    n_weighted: int | None = None
 
     def n_cells(self, clique: int) -> int:
         """Return the number of cells of a clique."""
@@ -242,7 +246,7 @@ def _rule_parts(network: DecomposableMarkovNetwork, frame: Frame, margins: Margi
     for start in frame.starts:
         if start is not None:  # it is always observed: any distribution will do, and this one is known
             yield Potential((start.variable,), np.full((1, len(start.sums)), -log(len(start.sums))))
-    for rule, end in zip(frame.rules, frame.ends, strict=True):
+    for rule, end in list(zip(frame.rules, frame.ends, strict=True))[: frame.n_weighted]:
         delta = rule.delta(network.smoothing)
         yield _ordered(*rule.weight_table(end, margins.table(rule.scope), network.n_levels, delta))
 

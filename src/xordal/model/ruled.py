@@ -11,7 +11,7 @@ saves.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, log
 from typing import TYPE_CHECKING
@@ -23,8 +23,9 @@ from xordal.model.inference import Choose, Inference
 from xordal.model.observed import Logs, Observed, Rows
 from xordal.model.parameters import Conditional, Quotient
 from xordal.model.potential import Potential, product
+from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import MOST_CELLS, Frame, Margins, conditionals, frame_of
-from xordal.model.sums import sums_of
+from xordal.model.sums import Carrier, sums_of
 from xordal.types import EMPTY, VarSet, members, varset
 
 if TYPE_CHECKING:
@@ -46,6 +47,23 @@ def ruled_inference(network: DecomposableMarkovNetwork) -> RuledInference:
     """
     frame = _frame(network, EMPTY)
     return RuledInference(frame.tree, conditionals(network, frame), frame.names, frame.n_levels, network, frame)
+
+
+def probe(network: DecomposableMarkovNetwork, rule: NetworkRule) -> tuple[NDArray[np.float64], Carrier]:
+    """Return the distribution of a rule's scope and of the sum of its other columns, and what the sums are.
+
+    The rule need not be one of the network's: its sums are variables of the junction tree, without its weights.
+    The axes are the scope in increasing order, and the sum.
+    """
+    frame = frame_of(network.graph, (*network.rules, rule), network.variables, network.n_levels)
+    frame = replace(frame, n_weighted=len(network.rules))
+    tables = conditionals(network, frame)
+    tree = RuledInference(frame.tree, tables, frame.names, frame.n_levels, network, frame)
+    nothing = Observed(np.full((len(network.variables), 1), -1, dtype=np.int64))
+    wanted = (*members(rule.scope), frame.ends[-1].variable)
+    chances = np.exp(tree.joint(nothing, wanted)[0])
+    back = np.argsort(np.argsort(wanted))
+    return np.transpose(chances, back), frame.ends[-1]
 
 
 def _frame(network: DecomposableMarkovNetwork, folded: VarSet) -> Frame:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xordal.errors import counted
+from xordal.formats.additive import evidence_text, rule_words
+from xordal.formats.additive import told as told_rules
 from xordal.formats.shown import shown
 from xordal.formats.stories import setting_text, told_settings
 from xordal.formats.text import copies_lines, link_text, weakness
@@ -44,6 +46,15 @@ class SingleLink:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleSummary:
+    """An additive rule in words, how often it holds, and what it does in the network."""
+
+    words: str
+    evidence: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReportSummary:
     """A report before it is drawn; see docs/report.md for what its parts mean."""
 
@@ -64,6 +75,7 @@ class ReportSummary:
     facts: tuple[tuple[str, str], ...]
     promise: str
     notes: tuple[str, ...]
+    rules: tuple[RuleSummary, ...] = ()
 
     @property
     def rows_word(self) -> str:
@@ -76,12 +88,14 @@ class ReportSummary:
         told = f"{counted(len(self.variables), 'variable')}: "
         if self.n_rows:
             told = f"{counted(self.n_rows, 'row')} of {told}"
+        rules = f" {counted(len(self.rules), 'rule')} of any number of columns." if self.rules else ""
         if not self.n_links:
-            return f"{told}no links."
+            return f"{told}no links.{rules}"
         told += f"{counted(self.n_links, 'link')} in {counted(self.n_cliques, 'clique')}"
         if self.groups is None:
             return f"{told}."
         told += f", and {counted(len(self.groups), 'hidden group') if self.groups else 'no hidden groups'}."
+        told += rules
         if self.single is not None and self.single.missed:
             told += (
                 f" A search that adds one link at a time, as common learners do, would have missed "
@@ -123,6 +137,7 @@ def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSumm
         facts=_facts(network),
         promise="" if learned is None else _promise(learned),
         notes=() if learned is None else _notes(learned),
+        rules=() if learned is None else _rules(network, learned),
     )
 
 
@@ -141,6 +156,22 @@ def _variables(network: DecomposableMarkovNetwork, groups: tuple[GroupSummary, .
             tuple(place for place, group in enumerate(groups) if v in group.variables),
         )
         for v, name in enumerate(network.variables)
+    )
+
+
+def _rules(network: DecomposableMarkovNetwork, learned: Learned) -> tuple[RuleSummary, ...]:
+    """Return the rules in words; one that is in no clique's table gives a column from the others."""
+    last_of = {each.rule: shown(network.variables[each.last]) for each in network.rules}
+    found = told_rules(learned)
+    return tuple(
+        RuleSummary(
+            rule_words(found, rule),
+            evidence_text(rule),
+            f"gives {last_of[rule]} from the other columns"
+            if rule in last_of
+            else "told, not part of the network",
+        )
+        for rule in learned.rules
     )
 
 

@@ -1,9 +1,10 @@
 """Rules as part of learning a network: whether they are sought, and how, by the sizes of the table alone.
 
 Moduli are the primes that a column could have as its number of levels: up to the largest number of levels plus
-one, as the ten digits of book numbers are added modulo 11. Relations of two columns are links, and not told as
-rules here. A small table is looked at first (quick.py), since most obey no rule; a wide one is searched, since
-that takes less time than learning its network. The same table gives the same rules on every machine.
+one, as the ten digits of book numbers are added modulo 11; of more than 400 unknowns only 2. Relations of two
+columns are links, and not told as rules here. A table is looked at first (quick.py), since most obey no rule
+and a search takes longer than learning a network of a small table. The same table gives the same rules on every
+machine.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from xordal.types import AdditiveRule, Submodel, members
 
 SHARE = 0.05
 """Share of a search's level that rules have: a twentieth, whatever else is looked for."""
-MOST_UNKNOWNS_SOUGHT = 5_000
+MOST_UNKNOWNS_SOUGHT = 2_000
 """Unknowns above which rules are not sought by learning: ``find_rules`` does it where it is asked to."""
 _LARGEST = 37  # prime that is tried; larger ones are for those who name them
 
@@ -49,14 +50,15 @@ def rules_beside(
     largest = max(coding.n_unknowns for coding in codings)
     if largest > MOST_UNKNOWNS_SOUGHT:
         return ()
-    if largest <= MOST_UNKNOWNS:
-        generator = np.random.default_rng(seed)
-        if not any(
-            is_worth_a_search(table, coding, p, told_by_groups(groups, p), generator)
-            for coding in codings
-            for p in moduli
-        ):
-            return ()
+    if largest > MOST_UNKNOWNS:
+        moduli = (2,)
+    generator = np.random.default_rng(seed)
+    if not any(
+        is_worth_a_search(table, coding, p, told_by_groups(groups, p), generator)
+        for coding in codings
+        for p in moduli
+    ):
+        return ()
     found = find_rules(table, moduli=moduli, alpha=SHARE * alpha, seed=seed)
     return tuple(rule for rule in found if len(rule.variables) > 2)
 

@@ -5,9 +5,10 @@ few rows break is a solution of almost every small choice of rows. So a few choi
 more rows than there are unknowns, and what solves one of them is tried on other rows. If nothing of three or
 more columns holds there more often than its columns explain, there is nothing to search for.
 
-With D unknowns and a share e of rows that break a rule, a choice is free of them with a chance of (1 - e)^(D +
-16). Sixteen choices modulo 2 miss a rule of ten columns that 5 % of the rows break in one table of a thousand,
-and one that 10 % break in three of ten; :func:`xordal.find_rules` has more patience.
+With D unknowns and a share e of rows that break a rule, a choice is free of them with chance (1 - e)^(D + 16).
+Sixteen choices modulo 2 miss a rule of ten columns that 5 % of the rows break in one table of a hundred, and
+one that 10 % break in four of ten; a thousand columns are looked at in three choices, and show rules that
+hardly any row breaks. :func:`xordal.find_rules` has more patience.
 
 A network tells some rules already, as those of its hidden groups. One column of each is left out here: a rule
 that is left follows from those or is new, and without that column only the new ones show.
@@ -26,10 +27,14 @@ from xordal.rules.candidate import from_solution
 from xordal.rules.coding import Coding
 from xordal.rules.evidence import Judge
 
-MOST_UNKNOWNS = 130
-"""Unknowns up to which a look takes milliseconds; a table of more is searched."""
+MOST_UNKNOWNS = 400
+"""Unknowns up to which primes above 2 are looked at: each takes time with the cube of the unknowns."""
 _SPARE = 16  # rows of a choice beyond the unknowns: a false solution solves them with a chance of 2^-16
-_CHOICES = 16  # of rows modulo 2, where one takes microseconds
+_CHOICES = (
+    3,
+    16,
+)  # of rows modulo 2: fewest and most; one takes microseconds for ten columns, 0.1 s for a thousand
+_WORK = 500_000  # columns added in all choices, about, between those bounds
 _FEW = 40  # unknowns up to which two choices are made modulo another prime; one of more takes milliseconds
 _MOST_TRIED = 12  # solutions of a choice that are tried on other rows
 _ROWS_TRIED = 1_000
@@ -53,11 +58,10 @@ def is_worth_a_search(
         return True
     few = Judge(table.codes[:, generator.choice(rows, min(len(rows), _ROWS_TRIED))], table.levels, None, 1)
     for vectors in _solved(table, coding, p, places, rows, generator):
-        for vector in vectors[:_MOST_TRIED]:
+        wide = [v for v in vectors if len(set(coding.variable[places[v != 0]].tolist()) - {-1}) >= 3]
+        for vector in wide[:_MOST_TRIED]:
             solution = np.zeros(coding.n_unknowns, dtype=np.int64)
             solution[places] = vector
-            if len(set(coding.variable[solution != 0].tolist()) - {-1}) < 3:
-                continue
             candidate = from_solution(coding, solution, p)
             if few.settles(candidate) and few.evidence(candidate).is_rule(few.n_rows, _ALPHA):
                 return True
@@ -76,7 +80,8 @@ def _solved(
     size = len(places)
     if p == 2:
         n_bytes = -(-(size + _SPARE) // 8)
-        chosen = generator.choice(rows, 8 * n_bytes * _CHOICES)
+        n_choices = int(np.clip(_WORK / size**2, *_CHOICES))
+        chosen = generator.choice(rows, 8 * n_bytes * n_choices)
         bits = np.packbits(coding.matrix(table.codes, chosen, 2)[places].astype(np.uint8), axis=1)
         for start in range(0, bits.shape[1], n_bytes):
             columns = [int.from_bytes(line, "big") for line in bits[:, start : start + n_bytes]]

@@ -53,7 +53,7 @@ def test_it_is_what_learning_scoring_and_choosing_by_hand_gives() -> None:
     by_hand = {}
     for k in (1, 3):
         for penalty in (1.0, 0.5):
-            learned = learn(BOX, max_links=k, criterion=BIC(penalty), local_search=False)
+            learned = learn(BOX, max_links=k, criterion=BIC(penalty), local_search=False, find_rules=False)
             for smoothing in (0.5, Backoff(5)):
                 network = fit_network(BOX, learned, smoothing=smoothing)
                 by_hand[k, penalty, smoothing] = network.score_rows(MORE).log_prob

@@ -1,0 +1,130 @@
+"""learn() finds rules of any number of columns, whatever k is, the same way by every path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.commands import run
+from xordal import BIC, Checkpoint, EntropyDecrement, Limits, SettingsError, learn
+from xordal.data.table import CategoricalTable
+from xordal.formats.json import to_json
+from xordal.formats.text import network_lines
+from xordal.learning import fit_network
+from xordal.pi.zoo import music_box
+from xordal.rules.beside import rules_beside
+from xordal.types import links_after, single_link_part
+
+
+def parity_table(n_columns: int, n_rows: int, share_broken: float, seed: int) -> CategoricalTable:
+    """Return bits of which the first six and the last have an even sum, but for some rows."""
+    generator = np.random.default_rng(seed)
+    rows = generator.integers(0, 2, (n_rows, n_columns))
+    rows[:, -1] = rows[:, :6].sum(axis=1) % 2 ^ (generator.random(n_rows) < share_broken)
+    return CategoricalTable.from_rows([f"x{v}" for v in range(n_columns)], rows.tolist())
+
+
+@pytest.mark.parametrize("share_broken", [0.0, 0.03])
+@pytest.mark.parametrize("max_links", [1, 3])
+def test_a_parity_of_seven_is_found_with_any_k(max_links: int, share_broken: float) -> None:
+    table = parity_table(12, 1500, share_broken, 1)
+    learned = learn(table, max_links=max_links)
+    assert [rule.variables for rule in learned.rules] == [(0, 1, 2, 3, 4, 5, 11)]
+    entry = learned.trace[-1]
+    assert (entry.action, entry.links, entry.rule) == ("rule", (), learned.rules[0])
+    assert learned.links == links_after(learned.trace) == ()
+    assert single_link_part(learned.trace) == ()
+    told = to_json(learned)
+    assert [rule["variables"] for rule in told["rules"]] == [[f"x{v}" for v in (0, 1, 2, 3, 4, 5, 11)]]  # type: ignore[attr-defined]
+    assert told["trace"][-1]["n_broken"] == learned.rules[0].n_broken  # type: ignore[index]
+    assert any("an even number of these is 1" in line for line in network_lines(learned))
+    assert len(fit_network(table, learned).rules) == 1
+
+
+def test_rules_are_the_same_by_every_path(tmp_path: Path) -> None:
+    table = parity_table(9, 800, 0.01, 2)
+    paper = {"criterion": EntropyDecrement(0.02), "max_links": 2, "find_rules": True}
+    fast, slow = learn(table, **paper), learn(table, engine="reference", **paper)  # type: ignore[arg-type]
+    assert fast.rules
+    assert fast.trace == slow.trace
+    once = learn(table, checkpoint=Checkpoint(tmp_path / "steps.jsonl"))
+    again = learn(table, checkpoint=Checkpoint(tmp_path / "steps.jsonl", resume=True))
+    assert once.trace == again.trace == learn(table).trace
+    weighted = replace(table, weights=np.full(table.codes.shape[1], 2, dtype=np.int64))
+    assert [rule.variables for rule in learn(weighted).rules] == [rule.variables for rule in fast.rules]
+
+
+def test_the_paper_has_no_rules_unless_asked_for() -> None:
+    table = parity_table(9, 800, 0.0, 3)
+    assert learn(table, criterion=EntropyDecrement(0.02)).rules == ()
+    assert learn(table, schedule="single").rules == ()
+    assert learn(table, find_rules=False).rules == ()
+    assert learn(table, find_groups=False).rules == ()
+    assert learn(table, criterion=BIC()).rules != ()
+    with pytest.raises(SettingsError, match="find_rules must be True, False or None"):
+        learn(table, find_rules="yes")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="Rules are looked for in rows"):
+        learn(music_box().joint, find_rules=True)
+
+
+def test_what_hidden_groups_tell_is_not_told_again() -> None:
+    learned = learn(music_box().joint.sample_table(2000, seed=1))
+    assert learned.submodels
+    assert learned.rules == ()
+
+
+def test_tables_without_rules_have_none() -> None:
+    """Rules have a twentieth of alpha, 0.0025: two of 60 tables would be a chance of one in a hundred."""
+    found = 0
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        levels = generator.choice([2, 2, 3, 4], 8)
+        skew = [generator.dirichlet(np.full(n, 1.0)) for n in levels]
+        rows = np.stack([generator.choice(n, 400, p=p) for n, p in zip(levels, skew, strict=True)], axis=1)
+        rows[:, 1] = np.where(generator.random(400) < 0.8, rows[:, 0] % levels[1], rows[:, 1])
+        table = CategoricalTable.from_rows([f"x{v}" for v in range(8)], rows.tolist())
+        found += len(rules_beside(table, 0.05))
+    assert found <= 1
+
+
+def test_tables_that_cannot_tell_are_left_alone() -> None:
+    few = CategoricalTable.from_rows("abc", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
+    assert rules_beside(few, 0.05) == ()
+    constant = CategoricalTable.from_rows("abc", [(0, 0, 1), (0, 0, 0)] * 50)
+    assert rules_beside(constant, 0.05) == ()
+    many = CategoricalTable.from_rows("ab", [(row, row % 7) for row in range(10_000)])
+    assert rules_beside(many, 0.05) == ()
+
+
+def test_a_search_that_was_ended_has_no_rules() -> None:
+    table = parity_table(12, 1500, 0.0, 1)
+    stopped = learn(table, limits=Limits(time_limit=1e-9))
+    assert not stopped.run.is_complete
+    assert stopped.rules == ()
+
+
+def test_the_command_tells_and_asks_with_rules(tmp_path: Path) -> None:
+    table = parity_table(9, 800, 0.01, 2)
+    lines = [",".join(table.names), *(",".join(map(str, row)) for row in table.rows())]
+    (tmp_path / "bits.csv").write_text("\n".join(lines) + "\n")
+    done = run("learn", "bits.csv", "-o", "net.json", cwd=tmp_path)
+    assert "Rules: sums that the rows obey" in done.stdout
+    assert "rule modulo 2: x0, x1, x2, x3, x4, x5, x8" in done.stdout
+    assert "gives x" in run("inspect", "net.json", cwd=tmp_path).stdout
+    assert "breaks rule 1" in run("score", "net.json", "bits.csv", "--top", "3", cwd=tmp_path).stdout
+    assert "breaks" in run("score", "net.json", "bits.csv", "-o", "-", cwd=tmp_path).stdout.splitlines()[0]
+    assert (
+        "no place for 1 rule" in run("export", "net.json", "--to", "bif", "-o", "net.bif", cwd=tmp_path).stderr
+    )
+    assert (
+        "Both are in a rule with 5 other columns" in run("inspect", "net.json", "x0", "x8", cwd=tmp_path).stdout
+    )
+    evidence = [part for v in range(6) for part in ("--given", f"x{v}=1")]
+    assert "0.98" in run("query", "net.json", "x8", *evidence, cwd=tmp_path).stdout
+    assert "rules" not in run("learn", "bits.csv", "--no-rules", "--json", cwd=tmp_path).stdout
+    page = run("report", "net.json", "-o", "page.html", cwd=tmp_path)
+    assert page.returncode == 0
+    assert "an even number of these is 1" in (tmp_path / "page.html").read_text()

@@ -70,7 +70,7 @@ class BestNetworks:
         told: dict[int, tuple[int, int]] = {}  # the order of its separator, and whose families its side places
         for place, clique in ((place, clique.at(number)) for place, clique in self._cliques.items()):
             heard = [up[child] for child in self._children[place]]
-            values = clique.placed(clique.heard(heard))[0]
+            values = clique.placed(clique.heard(heard))[:, 0]
             rank, part = told.get(place, (0, 0))
             order, wanted = clique.best_order(values, self._tree.separators[place], rank, part)
             for child, part in zip(self._children[place], clique.traced(heard, order, wanted), strict=True):
@@ -111,7 +111,7 @@ class BestNetworks:
         for place, clique in reversed(self._cliques.items()):
             values = self._values(place)
             if self._tree.parents[place] is None:
-                self._best[place] = values[..., -1].max(axis=-1)
+                self._best[place] = values[-1].max(axis=-1)
             else:
                 self._up[place] = clique.tell(values, self._tree.separators[place])
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from xordal.model.parent_sets import Choice, Choices
 from xordal.types import Link, VarSet, members
 
-LARGEST_CLIQUE = 7
-"""Variables of the largest clique whose orders are gone through: 5,040 orders."""
+LARGEST_CLIQUE = 6
+"""Variables of the largest clique whose orders are gone through: 720 orders, about 0.1 s a clique."""
 
 Values = NDArray[np.float64]
-"""Best scores; shape (prices, orders, sets of variables whose families are placed)."""
+"""Best scores; shape (sets of variables whose families are placed, prices, orders)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Prices:
 class Message:
     """How well one side of the tree can do, at its best.
 
-    ``values`` has the shape (prices, orders of the separator, sets of its variables whose families are there).
+    ``values`` has the shape (sets of the separator's variables whose families are there, prices, orders of it).
     """
 
     separator: VarSet
@@ -52,7 +52,7 @@ class Message:
 
     def at(self, number: int) -> Message:
         """Return the message at one price."""
-        return Message(self.separator, self.values[number : number + 1])
+        return Message(self.separator, self.values[:, number : number + 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +91,8 @@ class OrderedClique:
 
     @property
     def _silence(self) -> Values:
-        values = np.full((self.families.shape[1], len(self.before), 1 << len(self.inside)), -np.inf)
-        values[:, :, 0] = 0.0
+        values = np.full((1 << len(self.inside), self.families.shape[1], len(self.before)), -np.inf)
+        values[0] = 0.0
         return values
 
     def heard(self, messages: Sequence[Message]) -> Values:
@@ -105,68 +105,73 @@ class OrderedClique:
     def hear(self, values: Values, message: Message) -> Values:
         """Return values with another side of the tree, which places the families of other variables."""
         found = np.full_like(values, -np.inf)
-        everything = np.arange(values.shape[-1])
-        told = message.values[:, self.rank(message.separator)]
+        known = np.flatnonzero(
+            values[:, 0, 0] > -np.inf
+        )  # the empty family is always possible, so one tells all
+        told = message.values[..., self.rank(message.separator)]
         for part, placed in enumerate(self._parts(message.separator)):
-            rest = everything[everything & placed == 0]
-            found[..., rest | placed] = np.maximum(
-                found[..., rest | placed], values[..., rest] + told[..., part, None]
-            )
+            if told[part, 0, 0] > -np.inf:
+                rest = known[known & placed == 0]
+                found[rest | placed] = np.maximum(found[rest | placed], values[rest] + told[part])
         return found
 
     def placed(self, values: Values, but: int | None = None) -> Values:
         """Return values with this clique's own families, of all variables (but one) that have none yet."""
         values = values.copy()
-        everything = np.arange(values.shape[-1])
+        everything = np.arange(len(values))
         for place in range(len(self.inside)):
             if place != but:
-                rest = everything[everything >> place & 1 == 0]
-                own = self.families[place][:, self.before[:, place], None]
-                values[..., rest | 1 << place] = np.maximum(
-                    values[..., rest | 1 << place], values[..., rest] + own
-                )
+                rest = everything[(everything >> place & 1 == 0) & (values[:, 0, 0] > -np.inf)]
+                own = self.families[place][:, self.before[:, place]]
+                values[rest | 1 << place] = np.maximum(values[rest | 1 << place], values[rest] + own)
         return values
 
     def tell(self, values: Values, separator: VarSet) -> Message:
         """Return the best for each order of a separator; families of all other variables must be placed."""
-        own = (1 << len(self.inside)) - 1 & ~self._parts(separator)[-1]
+        parts = self._parts(separator)
+        own = (1 << len(self.inside)) - 1 & ~parts[-1]
         by_rank = np.argsort(self.rank(separator), kind="stable")
-        chosen = values[:, by_rank][..., self._parts(separator) | own]
+        chosen = values[parts | own][..., by_rank]
         n_orders = len(_orders(separator.bit_count()))
-        return Message(separator, chosen.reshape(len(values), n_orders, -1, chosen.shape[-1]).max(axis=2))
+        return Message(separator, chosen.reshape(*chosen.shape[:2], n_orders, -1).max(axis=-1))
 
     def without(self, messages: Sequence[Message], arcs: Sequence[Link]) -> Values:
         """Return the best of all networks without an arc that place its child's family here; (arcs, prices)."""
-        heard, found = self.heard(messages), []
+        heard = self.heard(messages)
+        others = {
+            v: self.placed(heard, but=place)[len(heard) - 1 - (1 << place)]
+            for place, v in enumerate(self.inside)
+            if any(v == child for _, child in arcs)
+        }
+        found = []
         for u, v in arcs:
             place = self.inside.index(v)
-            values = self.placed(heard, but=place)[..., (1 << len(self.inside)) - 1 & ~(1 << place)]
             allowed = self.before[:, place]
             if u in self.inside:
                 allowed = allowed & ~(1 << self.inside.index(u))
-            found.append((values + self.families[place][:, allowed]).max(axis=-1))
+            found.append((others[v] + self.families[place][:, allowed]).max(axis=-1))
         return np.array(found)
 
     def best_order(self, values: Values, separator: VarSet, rank: int, part: int) -> tuple[int, int]:
         """Return the best order with a given one on a separator, and the families that this side then places.
 
-        ``values`` has the shape (orders, sets); ``part`` are the separator's families on this side.
+        ``values`` has the shape (sets, orders); ``part`` are the separator's families on this side.
         """
         parts = self._parts(separator)
         wanted = int((1 << len(self.inside)) - 1 & ~parts[-1] | parts[part])
         allowed = np.flatnonzero(self.rank(separator) == rank)
-        return int(allowed[values[allowed, wanted].argmax()]), wanted
+        return int(allowed[values[wanted, allowed].argmax()]), wanted
 
     def traced(self, messages: Sequence[Message], order: int, wanted: int) -> list[int]:
         """Return which families each message places where the wanted ones are placed best, at one price."""
         steps = [self._silence]
         for message in messages:
             steps.append(self.hear(steps[-1], message))
-        line = [step[0, order] for step in steps]
+        line = [step[:, 0, order] for step in steps]
         left = self._heard_of(line[-1], order, wanted)
         found = []
         for message, before in zip(reversed(messages), reversed(line[:-1]), strict=True):
-            told = message.values[0, self.rank(message.separator)[order]]
+            told = message.values[:, 0, self.rank(message.separator)[order]]
             parts = self._parts(message.separator)
             values = np.where(parts & ~left == 0, before[left & ~parts] + told, -np.inf)
             found.append(int(values.argmax()))
@@ -180,23 +185,32 @@ class OrderedClique:
         rest = [sum(own[place] for place in members(VarSet(wanted & ~part))) for part in inside]
         return inside[int((values[inside] + np.array(rest)).argmax())]
 
-    def _parts(self, separator: VarSet) -> NDArray[np.int64]:
-        """Return all sets of a separator's variables, as sets of this clique's."""
-        places = [self.inside.index(v) for v in members(separator)]
-        parts = np.arange(1 << len(places))
-        return np.asarray(
-            sum(((parts >> bit & 1) << place for bit, place in enumerate(places)), np.zeros_like(parts))
-        )
-
     def rank(self, separator: VarSet) -> NDArray[np.int64]:
         """Return the number of the order that each order of the clique gives to a separator's variables."""
-        places = [self.inside.index(v) for v in members(separator)]
-        mask = sum(1 << place for place in places)
-        n = max(1, len(places))
-        numbers = np.bitwise_count(self.before[:, places] & mask) @ (
-            n ** np.arange(len(places), dtype=np.int64)
-        )
-        return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+        return _ranks(len(self.inside), tuple(map(self.inside.index, members(separator))))
+
+    def _parts(self, separator: VarSet) -> NDArray[np.int64]:
+        """Return all sets of a separator's variables, as sets of this clique's."""
+        return _spread(tuple(map(self.inside.index, members(separator))))
+
+
+@lru_cache(maxsize=256)
+def _spread(places: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return all sets of some places."""
+    parts = np.arange(1 << len(places))
+    spread = np.zeros_like(parts)
+    for bit, place in enumerate(places):
+        spread |= (parts >> bit & 1) << place
+    return spread
+
+
+@lru_cache(maxsize=256)
+def _ranks(n: int, places: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the number of the order of some places in each order of n, the same whatever n is."""
+    mask = sum(1 << place for place in places)
+    earlier = np.bitwise_count(_orders(n)[:, places] & mask).astype(np.int64)
+    numbers = earlier @ (max(1, len(places)) ** np.arange(len(places), dtype=np.int64))
+    return np.asarray(np.unique(numbers, return_inverse=True)[1], dtype=np.int64)
 
 
 @lru_cache(maxsize=LARGEST_CLIQUE + 1)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _RESTARTS = 4  # random orders beside two fixed ones
 _BETTER = 1e-9  # nats by which a score must be larger to be better: rounding stays far below
 
-_BACKWARD = np.array([30.0, 10.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.001, 0.0])
+_BACKWARD = np.array([10.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.03, 0.001, 0.0])
 """Prices of an arc against the order of the columns, in units of log(n) / 2, tried one after the other."""
 
 _PARAMETER = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0])

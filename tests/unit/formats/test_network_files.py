@@ -52,6 +52,7 @@ def test_a_network_comes_back_exactly(
     network = random_network(n_levels, seed, n_parents=3)
     found = there_and_back(network, to, tmp_path_factory.mktemp("files"))
     assert (found.variables, found.levels) == (network.variables, network.levels)
+    assert found.numbered_arcs == network.numbered_arcs  # parents in their order
     assert difference(network, found) == 0.0
 
 

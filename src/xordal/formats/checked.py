@@ -67,7 +67,7 @@ class Node:
     def name(self) -> str:
         """Return the value, which must be a text, if only of blanks: names may be anything."""
         if not isinstance(self.value, str):
-            self.wrong(f"there must be a name, not {_short(self.value)}")
+            self.wrong(f"there must be a text, not {_short(self.value)}")
         return self.value
 
     def integer(self, low: int | None = None, high: int | None = None) -> int:

@@ -35,7 +35,7 @@ nats. So both arcs into the lamp are identified. Of a network given with exact t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _RESTARTS = 4  # random orders beside two fixed ones
 _BETTER = 1e-9  # nats by which a score must be larger to be better: rounding stays far below
 
-_BACKWARD = np.array([10.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.03, 0.001, 0.0])
+_BACKWARD = np.array([0.0, 0.001, 0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0])
 """Prices of an arc against the order of the columns, in units of log(n) / 2, tried one after the other."""
 
 _PARAMETER = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0])
@@ -94,20 +94,20 @@ def _best_and_told(graph: ChordalGraph, choices: Choices) -> tuple[Directed, Dir
     prices = _BACKWARD * choices.unit
     exact = BestNetworks(graph, choices, Prices(np.zeros_like(prices), prices))
 
-    def at(number: int) -> Directed:
+    def at(number: int, starts: Iterable[Sequence[int]]) -> Directed:
         order, price = exact.order(number), float(prices[number])
         if not exact.left_out:
             return _network(choices, order, price)
         settled = [v for v in order if not exact.left_out >> v & 1]  # no arc joins these to the others
-        starts = ([*settled, *(v for v in start if exact.left_out >> v & 1)] for start in _starts(graph))
-        return max(
-            (_climb(choices, start, price, exact.left_out) for start in starts),
-            key=lambda found: (found.score - price * found.n_backward, found.order),
+        climbed = (
+            _climb(choices, [*settled, *(v for v in start if exact.left_out >> v & 1)], price, exact.left_out)
+            for start in starts
         )
+        return max(climbed, key=lambda found: (found.score, found.order))
 
-    found = [at(number) for number in range(len(prices))]
-    best = told = found[-1]
-    for other in reversed(found):
+    best = told = at(0, _starts(graph))
+    for number in range(1, len(prices)):
+        other = at(number, [told.order])
         if other.n_backward < told.n_backward and _ties(choices, told, other):
             told = other
     return best, told

@@ -121,8 +121,8 @@ def _from_text(text: str, file: str, path: str | Path) -> Network:
         return read_bif(text, file)
     if word in _NET_WORDS:
         return read_net(text, file)
-    if not text.strip():
-        return model_file.loads(text, file)  # says that it is empty
+    if not text.strip() or text.lstrip().startswith("["):
+        return model_file.loads(text, file)  # says that it is empty, or which JSON it is not
     raise ModelFileError(_no_network(text, file))
 
 

@@ -36,7 +36,7 @@ def lines_of_the_page(**settings: str) -> Any:
     """The model of the five lines that docs/predictors.md shows, with another setting if one is given."""
     code = re.search(r"```python\n(from sklearn.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None
-    lines = code[1].strip().splitlines()
+    lines = [line for line in code[1].splitlines() if line]
     assert len(lines) == 5
     text = "\n".join(lines[:4])
     for name, value in settings.items():

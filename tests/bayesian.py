@@ -12,11 +12,13 @@ from xordal.model.directed import BayesianNetwork, Family
 ODD_NAMES = (
     "two words", "quo\"te's", "a,b;c|d", "</script>", "été 東京", "variable", "net", "x" * 10_000, "1st",
     "a\\b", "tab\tline\n", "_x0041_", "&amp;", " ends ", "%", "𝛼", "_x_",
+    "", "  ",
 )  # fmt: skip
 ODD_LEVELS = (
     ("<5", "5-12"), ("a b", "c,d"), ("yes", "no"), ("1.5", "-1"), ("été", ""), ("table", "default"),
     ("(1, 2]", "[2; 3)"), ("0", "1"), ("true", "false"), ('"', "'"), ("\\", "/"), ("{", "}"), ("<b>", "&"),
     (" ", "  "), ("y" * 10_000, "z"), ("\x00", "\ud800"), ("_x0020_", "_x_"),
+    ("a", ""), ("1", "1 "),
 )  # fmt: skip
 
 

@@ -12,7 +12,16 @@ import pytest
 
 from tests.agrum import gum
 from tests.bayesian import ODD_NAMES, difference, odd_network, random_network
-from xordal import BayesianNetwork, from_pgmpy, from_pyagrum, learn, read_network, to_pgmpy, to_pyagrum
+from xordal import (
+    BayesianNetwork,
+    DecomposableMarkovNetwork,
+    from_pgmpy,
+    from_pyagrum,
+    learn,
+    read_network,
+    to_pgmpy,
+    to_pyagrum,
+)
 from xordal.formats.network_files import write_network
 from xordal.formats.plain_words import original
 from xordal.learning import fit_network
@@ -40,9 +49,10 @@ def networks() -> dict[str, BayesianNetwork]:
     learned = along_a_perfect_order(fit_network(table, learn(table)))
     chains = random_network([2, 3, 2, 4], 2, n_parents=1)
     return {
-        "random": random_network([2, 3, 4, 2, 3], 1),
+        "random": random_network([2, 3, 4, 2, 3], 6),
         "learned": learned,
         "chains": chains,
+        "alone": random_network([2, 2, 3, 2, 2], 0),
         "odd": odd_network(),
     }
 
@@ -96,13 +106,22 @@ def test_pgmpy_reads_uai_where_it_keeps_the_order_of_parents(pgmpy: Any, tmp_pat
     assert difference(numbered(network, "var_"), _with_codes(from_pgmpy(model))) < SINGLE_PRECISION
 
 
-def test_pgmpy_reads_the_cells_of_uai_files(pgmpy: Any, tmp_path: Path) -> None:
-    network = networks()["random"]
+@pytest.mark.parametrize("name", ["random", "learned", "alone"])
+def test_pgmpy_reads_tables_with_several_parents_from_uai(name: str, pgmpy: Any, tmp_path: Path) -> None:
+    """They are factors of a Markov network there, whose order of parents it keeps; it writes them back."""
+    network = networks()[name]
     write_network(network, tmp_path / "ours.uai", "uai-pgmpy")
-    for child, cells in pgmpy.UAIReader(str(tmp_path / "ours.uai")).get_tables():
-        family = network.families[int(child.removeprefix("var_"))]
-        own = np.moveaxis(family.chances, -1, 0).reshape(-1)
-        assert np.allclose(np.array(cells, dtype=np.float64), own, rtol=0, atol=SINGLE_PRECISION)
+    model = pgmpy.UAIReader(str(tmp_path / "ours.uai")).get_model()
+    for family, factor in zip(network.families, model.get_factors(), strict=False):
+        assert factor.scope() == [f"var_{v}" for v in (*family.parents, family.variable)]
+        assert np.allclose(factor.values, family.chances, rtol=0, atol=SINGLE_PRECISION)
+    pgmpy.UAIWriter(model).write(str(tmp_path / "theirs.uai"))
+    theirs = read_network(tmp_path / "theirs.uai")
+    assert isinstance(theirs, DecomposableMarkovNetwork)
+    # It numbers the variables by their number of levels, then by name.
+    order = sorted(range(len(network.variables)), key=lambda v: (str(network.n_levels[v]), f"var_{v}"))
+    codes = network.sample_codes(50, seed=1)
+    assert np.allclose(theirs.log_prob(codes[order]), network.log_prob(codes), atol=1e-6)
 
 
 def test_uai_files_of_pgmpy_are_read(pgmpy: Any, tmp_path: Path) -> None:
@@ -153,6 +172,13 @@ def test_all_networks_of_the_repository_are_read_as_pgmpy_reads_them(pgmpy: Any,
     for file in files:
         theirs = from_pgmpy(pgmpy.BIFReader(str(file)).get_model())
         assert difference(read_back(file), theirs) < 1e-12, file.name
+
+
+def test_some_variables_have_several_parents() -> None:
+    """Parents in a wrong order show only then."""
+    assert all(
+        max(len(f.parents) for f in networks()[name].families) > 1 for name in ("random", "alone", "odd")
+    )
 
 
 def test_odd_names_hold_all_that_is_odd() -> None:

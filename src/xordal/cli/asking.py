@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from xordal.model.directed import BayesianNetwork
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.model.smoothing import Smoothing as ChosenSmoothing
 
@@ -50,11 +51,19 @@ Smoothing = Annotated[
 
 def network_of(file: str, smoothing: str | None = None) -> DecomposableMarkovNetwork:
     """Load a network, with another smoothing if one is asked for."""
-    from xordal.formats.network_files import load
+    return read(file, smoothing)[0]
+
+
+def read(file: str, smoothing: str | None = None) -> tuple[DecomposableMarkovNetwork, BayesianNetwork | None]:
+    """Load a network, and beside it the directed one that the file holds, if it does."""
+    from xordal.formats.network_files import read_network
+    from xordal.model.directed import BayesianNetwork
 
     chosen = None if smoothing is None else smoothing_of(smoothing)
-    network = load(file)
-    return network if chosen is None else network.smoothed(chosen)
+    found = read_network(file)
+    directed = found if isinstance(found, BayesianNetwork) else None
+    network = found.to_markov() if isinstance(found, BayesianNetwork) else found
+    return network if chosen is None else network.smoothed(chosen), directed
 
 
 def smoothing_of(text: str) -> ChosenSmoothing:

@@ -34,7 +34,7 @@ def export(
 
     Examples: xordal export net.json --to bif -o net.bif; xordal export net.json --to dot | dot -Tsvg > net.svg
     """
-    _write(net, file, to)
+    _write(net, file, to, option="-o")
 
 
 def convert(
@@ -56,26 +56,29 @@ def convert(
 
     Examples: xordal convert asia.bif asia.net; xordal convert alarm.bif alarm.json
     """
-    _write(source, file, to)
+    _write(source, file, to, option="OUT")
 
 
-def _write(source: str, file: str, to: str | None) -> None:
+def _write(source: str, file: str, to: str | None, *, option: str) -> None:
+    from xordal.cli import screen
     from xordal.data.write import is_standard_output
     from xordal.errors import SettingsError
-    from xordal.formats.network_files import format_of, network_text, read_network, write_network
-    from xordal.formats.uai import NAMES
+    from xordal.formats.network_files import format_of, network_text, read_network
 
     if to is None and is_standard_output(file):
-        raise SettingsError("Say which format is meant, for example --to bif, or name a file with -o.")
+        or_file = ", or name a file with -o" if option == "-o" else ""
+        raise SettingsError(f"Say which format is meant, for example --to bif{or_file}.")
     chosen = format_of(file, to)
-    output.check_name(file, source)
+    output.check_network_name(file, chosen, source, option=option)
     network = read_network(source)
     if chosen != "json":
         output.tell_rules_left_out(network)
-    if is_standard_output(file):
-        output.write(file, network_text(network, chosen))
+    if not is_standard_output(file):
+        output.write_network_to(file, network, chosen)
         return
-    write_network(network, file, chosen)
-    output.tell("the network" if chosen != "hif" else "the hidden groups", file)
+    output.write(file, network_text(network, chosen))
     if chosen.startswith("uai"):
-        output.tell("its names", f"{file}{NAMES}")
+        screen.notes().print(
+            "Note: UAI holds numbers only. Write to a file to have the names of variables and levels too.",
+            soft_wrap=True,
+        )

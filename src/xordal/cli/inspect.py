@@ -26,11 +26,12 @@ def inspect(
     smoothing: asking.Smoothing = None,
     as_json: output.AsJson = False,
 ) -> None:
-    """Show a network: its columns, steps, cliques and hidden groups; or explain one link.
+    """Show a network: its columns, arcs if it is directed, steps, cliques and hidden groups; or explain a link.
 
     Examples: xordal inspect net.json; xordal inspect net.json dog John
     """
     from xordal.cli import screen
+    from xordal.formats.arcs import arc_lines, arcs_to_json
     from xordal.formats.stories import (
         network_to_json,
         story_lines,
@@ -41,7 +42,7 @@ def inspect(
 
     if link and len(link) != 2:
         raise typer.BadParameter("name two columns to explain their link, or none to show the network.")
-    network = asking.network_of(net, smoothing)
+    network, directed = asking.read(net, smoothing)
     console = screen.output()
     if link:
         story = network.why_link(*link)
@@ -51,9 +52,13 @@ def inspect(
             screen.print_lines(console, story_lines(story))
         return
     if as_json:
-        typer.echo(json.dumps(network_to_json(network), indent=2))
+        arcs = {} if directed is None else {"arcs": arcs_to_json(directed)["arcs"]}
+        typer.echo(json.dumps(network_to_json(network) | arcs, indent=2))
         return
     screen.print_lines(console, variable_lines(network))
+    if directed is not None:
+        told = "Arcs, as the file has them; all that follows is of the decomposable network with the same joint"
+        screen.print_lines(console, ["", told, *(f"  {line}".rstrip() for line in arc_lines(directed))])
     if network.learned is not None and network.learned.trace:
         _print_trace(console, network.learned)
     screen.print_lines(console, ["", *structure_lines(network)])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from xordal.formats.network_files import Network
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.types import Learned
 
@@ -30,7 +31,8 @@ class NetworkOptions:
             "-o",
             "--output",
             metavar="FILE",
-            help="Also write the network to this model file, for xordal query etc.",
+            help="Also write the network to this file, for xordal query etc.: a model file, or by the ending "
+            "another format (.bif, .xmlbif, .uai, .net, .graphml, .dot, .hif).",
         ),
     ] = None
     as_json: AsJson = False
@@ -66,9 +68,21 @@ class NetworkOptions:
     def save(self, network: DecomposableMarkovNetwork) -> None:
         """Write the network to the model file, if there is to be one."""
         if self.to is not None:
-            network.save(self.to)
-            if not self.quiet:
-                tell("the network", self.to)
+            from xordal.formats.endings import ending_of
+
+            write_network_to(self.to, network, ending_of(self.to) or "json", is_quiet=self.quiet)
+
+
+def write_network_to(file: str, network: Network, to: str, *, is_quiet: bool = False) -> None:
+    """Write a network to a file in some format, with its names beside it where that is UAI, and say so."""
+    from xordal.formats.endings import NAMES
+    from xordal.formats.network_files import write_network
+
+    write_network(network, file, to)
+    if not is_quiet:
+        tell("the hidden groups" if to == "hif" else "the network", file)
+        if to.startswith("uai"):
+            tell("its names", f"{file}{NAMES}")
 
 
 def write(file: str | None, pieces: Iterable[str]) -> None:
@@ -103,26 +117,38 @@ def tell_rules_left_out(network: object) -> None:
             notes().print(line, soft_wrap=True)
 
 
-def check_name(file: str | None, *inputs: str) -> None:
+def check_name(file: str | None, *inputs: str, option: str = "-o") -> None:
     """Refuse the name of a file that cannot be one, or that is read from, before any work is done."""
     from xordal.errors import DataError
 
     if file is None:
         return
     if file == "":
-        raise typer.BadParameter("-o needs the name of a file.")
+        raise typer.BadParameter(f"{option} needs the name of a file.")
     if Path(file).is_dir():
-        raise DataError(f"{file!r} is a directory; -o names a file in it.")
+        raise DataError(f"{file!r} is a directory; {option} names a file in it.")
     if not Path(file).absolute().parent.is_dir():
         raise DataError(f"There is no directory {str(Path(file).parent)!r} to write {Path(file).name!r} into.")
     if Path(file).exists() and any(Path(one).exists() and Path(one).samefile(file) for one in inputs):
-        raise typer.BadParameter(f"-o would overwrite {file!r}, which is read from. Name another file.")
+        raise typer.BadParameter(f"{option} would overwrite {file!r}, which is read from. Name another file.")
+
+
+def check_network_name(file: str, to: str, *inputs: str, option: str = "-o") -> None:
+    """Refuse a name as :func:`check_name` does, and that of the names beside a UAI file as well."""
+    from xordal.formats.endings import NAMES
+
+    check_name(file, *inputs, option=option)
+    if to.startswith("uai"):
+        check_name(f"{file}{NAMES}", *inputs, *(f"{one}{NAMES}" for one in inputs), option=option)
 
 
 def check_model_name(file: str | None, *inputs: str) -> None:
     """Refuse a name no model file can have; standard output is where the result is printed."""
     from xordal.data.write import is_standard_output
+    from xordal.formats.endings import ending_of
 
     check_name(file, *inputs)
     if file is not None and is_standard_output(file):
         raise typer.BadParameter("-o writes the model to a file of its own; name one, such as net.json.")
+    if file is not None:
+        check_network_name(file, ending_of(file) or "json", *inputs)

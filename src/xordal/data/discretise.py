@@ -68,7 +68,7 @@ def binned(column: Column, bins: Bins, weights: NDArray[np.int64] | None = None)
     place = np.argsort(values, kind="stable")
     edges = _edges(values[place], column.counts(weights)[place], bins)
     groups = np.searchsorted(edges, values, side="left")
-    return column.regrouped(groups, _labels(edges, values)).compact()
+    return column.regrouped(groups, bin_labels(edges, values)).compact()
 
 
 def bin_of(levels: Sequence[Hashable], number: float) -> int | None:
@@ -103,7 +103,7 @@ def _edges(values: NDArray[np.float64], counts: NDArray[np.int64], bins: Bins) -
     return values[last_of_bin]
 
 
-def _labels(edges: NDArray[np.float64], values: NDArray[np.float64]) -> list[str]:
+def bin_labels(edges: NDArray[np.float64], values: NDArray[np.float64]) -> list[str]:
     """Return the bounds as text, with as many digits as it takes to put every value into its own bin."""
     groups = np.searchsorted(edges, values, side="left")
     for digits in (6, 9, 12, 17):

@@ -64,6 +64,12 @@ class Node:
             self.wrong(f"there must be a text, not {_short(self.value)}")
         return self.value
 
+    def name(self) -> str:
+        """Return the value, which must be a text, if only of blanks: names may be anything."""
+        if not isinstance(self.value, str):
+            self.wrong(f"there must be a text, not {_short(self.value)}")
+        return self.value
+
     def integer(self, low: int | None = None, high: int | None = None) -> int:
         """Return the value, which must be a whole number in a range."""
         value = self.value
@@ -115,10 +121,10 @@ class Node:
         return self.value
 
     def texts(self) -> Iterator[tuple[Node, str]]:
-        """Yield the items of a list of texts, which must all differ."""
+        """Yield the items of a list of names, which must all differ."""
         seen = set()
         for item in self.items():
-            text = item.text()
+            text = item.name()
             if text in seen:
                 item.wrong(f"{_short(text)} is there a second time")
             seen.add(text)

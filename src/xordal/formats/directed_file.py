@@ -79,7 +79,7 @@ def _levels(node: Node) -> tuple[Hashable, ...]:
 
 
 def _read_family(item: Node, draft: Draft) -> None:
-    child, parents = item["variable"].text(), [name for _, name in item["parents"].texts()]
+    child, parents = item["variable"].name(), [name for _, name in item["parents"].texts()]
     shape = draft.shape(child, parents, item.wrong)
     chances = np.array([number.number(0) for number in item["chances"].items()], dtype=np.float64)
     if chances.size != np.prod(shape):

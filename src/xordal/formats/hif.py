@@ -1,8 +1,9 @@
 """HIF, the hypergraph interchange format: hidden groups as hyperedges.
 
 A pair cannot show a hidden group, and so no graph can: it is an edge between three or more. Each group is an
-edge with its kind, what its variables share in nats, and its p-value where there is one; each incidence says
-which block of the group a variable is in. Variables that are in no group are nodes without an edge.
+edge with its kind, what its variables share in nats, and, where there are any, its rule in words and its
+p-value; each incidence says which block of the group a variable is in. Variables that are in no group are nodes
+without an edge.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.formats.rules import rule_text
 from xordal.model.directed import BayesianNetwork
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.colored import color
@@ -38,7 +40,10 @@ def write_hif(network: DecomposableMarkovNetwork | BayesianNetwork) -> Iterator[
             {"node": name, "attrs": {"levels": [str(level) for level in levels]}}
             for name, levels in zip(markov.variables, markov.levels, strict=True)
         ],
-        "edges": [{"edge": number, "attrs": _attributes(group)} for number, group in enumerate(groups)],
+        "edges": [
+            {"edge": number, "attrs": _attributes(group, markov.variables)}
+            for number, group in enumerate(groups)
+        ],
         "incidences": [
             {"edge": number, "node": name, "attrs": {"block": block}}
             for number, group in enumerate(groups)
@@ -81,10 +86,13 @@ def _lines(value: object) -> str:
     return json.dumps(value)
 
 
-def _attributes(group: NamedSubmodel) -> dict[str, object]:
+def _attributes(group: NamedSubmodel, names: Sequence[str]) -> dict[str, object]:
     told: dict[str, object] = {"kind": group.kind, "total_correlation": group.total_correlation}
     if group.context:
         told["context"] = list(group.context)
+    if group.rule is not None:
+        target = "" if group.rule.target is None else names[group.rule.target]
+        told["rule"] = rule_text(group.rule, group.variables, target)
     if group.log_p_value is not None:
         told |= {"p_value": group.p_value, "log_p_value": group.log_p_value}
     return told

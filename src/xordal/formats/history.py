@@ -182,7 +182,7 @@ def _level(node: Node) -> str:
 
 
 def _set_of_one(node: Node, variables: tuple[str, ...]) -> int:
-    if (name := node.text()) not in variables:
+    if (name := node.name()) not in variables:
         node.wrong(f"{name!r} is no variable of the network")
     return variables.index(name)
 

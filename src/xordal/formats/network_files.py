@@ -17,8 +17,10 @@ from xordal.errors import ModelFileError, SettingsError, nearest
 from xordal.formats import model_file
 from xordal.formats.bif import read_bif, write_bif
 from xordal.formats.directed_file import is_directed, read_directed, write_directed
+from xordal.formats.draft import short
+from xordal.formats.endings import ENDINGS, NAMES, ending_of
 from xordal.formats.hugin_net import read_net, write_net
-from xordal.formats.uai import NAMES, is_uai, order_of, read_uai, write_names, write_uai
+from xordal.formats.uai import is_uai, order_of, read_uai, write_names, write_uai
 from xordal.formats.xmlbif import read_xmlbif, write_xmlbif
 from xordal.model.directed import BayesianNetwork, along_a_perfect_order
 from xordal.model.network import DecomposableMarkovNetwork
@@ -29,10 +31,6 @@ READABLE = ("json", "bif", "xmlbif", "uai", "net")
 MOST_BYTES = 2**28
 """Size of the largest file of another program that is read: 256 MB."""
 
-_ENDINGS: dict[str, str] = {
-    ".json": "json", ".bif": "bif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif", ".xml": "xmlbif", ".uai": "uai",
-    ".net": "net", ".graphml": "graphml", ".dot": "dot", ".gv": "dot",
-}  # fmt: skip
 _COMMENT = re.compile(r"(?:\s+|//[^\n]*|%[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
 
@@ -123,7 +121,18 @@ def _from_text(text: str, file: str, path: str | Path) -> Network:
         return read_bif(text, file)
     if word in _NET_WORDS:
         return read_net(text, file)
-    return model_file.loads(text, file)  # says what a model file is
+    if not text.strip() or text.lstrip().startswith("["):
+        return model_file.loads(text, file)  # says that it is empty, or which JSON it is not
+    raise ModelFileError(_no_network(text, file))
+
+
+def _no_network(text: str, file: str) -> str:
+    """Return what is wrong with a file of no known format; tables are often named in place of a network."""
+    line = text.lstrip().splitlines()[0]
+    told = f"{file} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
+    if any(sign in line for sign in ",;\t"):
+        return f"{told} It looks like a table; learn a network from it first: xordal learn {file} -o net.json."
+    return f"{told} It begins with {short(line)}. Name the file that xordal learn wrote with -o."
 
 
 def write_network(network: Network, path: str | Path, to: str | None = None) -> None:
@@ -176,11 +185,10 @@ def format_of(path: str, to: str | None = None) -> str:
         if to not in FORMATS:
             raise SettingsError(f"There is no format {to!r}: {nearest(to, FORMATS)}")
         return to
-    name = Path(path).name.lower()
-    found = "hif" if name.endswith((".hif", ".hif.json")) else _ENDINGS.get(Path(name).suffix)
+    found = ending_of(path)
     if found is None:
         raise SettingsError(
             f"The name {Path(path).name!r} does not say which format is meant. Say so (--to), or let it end in "
-            f"one of {', '.join([*_ENDINGS, '.hif'])}."
+            f"one of {', '.join(ENDINGS)}."
         )
     return found

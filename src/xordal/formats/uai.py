@@ -33,14 +33,12 @@ from numpy.typing import NDArray
 from xordal.errors import ModelFileError
 from xordal.formats.checked import parse
 from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, number, short
+from xordal.formats.endings import NAMES
 from xordal.formats.levels import level_from_json, level_to_json
 from xordal.formats.plain_words import plain_word
 from xordal.model.directed import BayesianNetwork
 from xordal.model.exact import Factor, markov_network
 from xordal.model.network import DecomposableMarkovNetwork
-
-NAMES = ".names"
-"""What is added to the name of a file for the one with its names."""
 
 Order = Literal["uai", "pgmpy", "pyagrum"]
 """Whose order of the cells: that of the format's description, or that of a program which has its own."""
@@ -82,7 +80,7 @@ def read_uai(
     if not numbers.is_end:
         numbers.wrong("there is more after the last table")
     variables, levels = _named(n_levels) if names is None else _read_names(names, f"{file}{NAMES}", n_levels)
-    if kind == "MARKOV":
+    if kind == "MARKOV" and not _are_families(names, f"{file}{NAMES}"):
         for scope, table in zip(scopes, tables, strict=True):
             if (table < 0).any():
                 numbers.wrong(f"the table of {scope} has negative numbers")
@@ -91,7 +89,8 @@ def read_uai(
     told = None if names is None else _told_order(names, f"{file}{NAMES}")
     if told is None and len(_COMMENTED_SCOPE.findall(text)) == len(scopes):
         told = "pyagrum"
-    in_order = _in_order(scopes, tables, n_levels, told)
+    n_families = len(n_levels) if kind == "MARKOV" else len(scopes)
+    in_order = _in_order(scopes[:n_families], tables[:n_families], n_levels, told)
     drafted = _bayesian(n_levels, in_order, numbers)
     return BayesianNetwork(variables, levels, drafted.families)
 
@@ -108,12 +107,18 @@ def _in_order(
         turned = [(*scope[-2::-1], *scope[-1:]) for scope in scopes]
         shapes = [[n_levels[v] for v in scope] for scope in turned]
         return [(scope, t.reshape(shape)) for scope, t, shape in zip(turned, tables, shapes, strict=True)]
-    first_fastest = [
-        np.ascontiguousarray(t.reshape([n_levels[v] for v in reversed(scope)]).transpose())
-        for scope, t in zip(scopes, tables, strict=True)
-    ]
-    is_pgmpy = told == "pgmpy" or (told is None and _off_one(first_fastest) < _off_one(tables))
-    return list(zip(scopes, first_fastest if is_pgmpy else tables, strict=True))
+    by_pgmpy = [_from_pgmpy(scope, t, n_levels) for scope, t in zip(scopes, tables, strict=True)]
+    is_pgmpy = told == "pgmpy" or (told is None and _off_one([t for _, t in by_pgmpy]) < _off_one(tables))
+    return by_pgmpy if is_pgmpy else list(zip(scopes, tables, strict=True))
+
+
+def _from_pgmpy(scope: Scope, table: Table, n_levels: list[int]) -> tuple[Scope, Table]:
+    """Return a scope and its table where the child, the last, changes slowest and parents are reversed."""
+    if not scope:
+        return scope, table
+    parents = scope[-2::-1]
+    turned = table.reshape([n_levels[scope[-1]], *(n_levels[v] for v in parents)])
+    return (*parents, scope[-1]), np.ascontiguousarray(np.moveaxis(turned, 0, -1))
 
 
 def _off_one(tables: list[Table]) -> float:
@@ -125,6 +130,11 @@ def _told_order(names: str, file: str) -> Order | None:
     """Return the order that the file of names tells, if it does."""
     told = parse(names, file).get("order")
     return None if told is None else cast(Order, told.one_of(*get_args(Order)))
+
+
+def _are_families(names: str | None, file: str) -> bool:
+    """Whether the tables of a Markov network are told to be families, one for each variable, and then ones."""
+    return names is not None and parse(names, file).get("families") is not None
 
 
 def _bayesian(n_levels: list[int], tables: list[tuple[Scope, Table]], numbers: _Numbers) -> BayesianNetwork:
@@ -221,23 +231,46 @@ class _Numbers:
 
 
 def write_uai(network: BayesianNetwork, order: Order = "uai") -> Iterator[str]:
-    """Yield a network as the text of a UAI file; numbers have as many digits as make them exact."""
-    n_variables = len(network.variables)
-    yield f"BAYES\n{n_variables}\n{' '.join(map(str, network.n_levels))}\n{n_variables}\n"
+    """Yield a network as the text of a UAI file; numbers have as many digits as make them exact.
+
+    For pgmpy a network with two or more parents anywhere is written as a Markov network of the same tables:
+    pgmpy puts the parents of Bayesian networks into a set, and so mixes up their tables.
+    """
+    is_markov = _is_markov(network, order)
+    own: Order = "uai" if is_markov else order
+    n_variables, pairs = len(network.variables), _joined(network) if is_markov else []
+    yield f"{'MARKOV' if is_markov else 'BAYES'}\n{n_variables}\n{' '.join(map(str, network.n_levels))}\n"
+    yield f"{n_variables + len(pairs)}\n"
     for family in network.families:
-        parents = family.parents if order == "uai" else family.parents[::-1]
-        remark = f"   # {plain_word(network.variables[family.variable])}" if order == "pyagrum" else ""
+        parents = family.parents if own == "uai" else family.parents[::-1]
+        remark = f"   # {plain_word(network.variables[family.variable])}" if own == "pyagrum" else ""
         yield f"{len(parents) + 1} {' '.join(map(str, (*parents, family.variable)))}{remark}\n"
+    yield from (f"2 {u} {v}\n" for u, v in pairs)
     for family in network.families:
-        values = np.moveaxis(family.chances, -1, 0) if order == "pgmpy" else family.chances
+        values = np.moveaxis(family.chances, -1, 0) if own == "pgmpy" else family.chances
         # Not every reader knows exponents (pgmpy does not), so none are written.
         cells = (np.format_float_positional(value, trim="0") for value in values.reshape(-1))
         yield f"\n{family.chances.size}\n{' '.join(cells)}\n"
+    for u, v in pairs:
+        n_cells = network.n_levels[u] * network.n_levels[v]
+        yield f"\n{n_cells}\n{' '.join(['1.0'] * n_cells)}\n"
+
+
+def _is_markov(network: BayesianNetwork, order: Order) -> bool:
+    return order == "pgmpy" and any(len(family.parents) > 1 for family in network.families)
+
+
+def _joined(network: BayesianNetwork) -> list[tuple[int, int]]:
+    """Return pairs that join each variable without an arc to another: pgmpy knows no variable that is alone."""
+    joined = {v for arc in network.numbered_arcs for v in arc}
+    return [(min(joined), v) for v in range(len(network.variables)) if v not in joined]
 
 
 def write_names(network: BayesianNetwork, order: Order = "uai") -> str:
     """Return the names that belong beside a UAI file, and its order of cells, as JSON."""
     named = zip(network.variables, network.levels, strict=True)
     levels = {name: [level_to_json(level, name) for level in known] for name, known in named}
-    told = {"variables": list(network.variables), "levels": levels, "order": order}
+    told: dict[str, object] = {"variables": list(network.variables), "levels": levels, "order": order}
+    if _is_markov(network, order):
+        told |= {"order": "uai", "families": True}
     return json.dumps(told, indent=1) + "\n"

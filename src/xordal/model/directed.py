@@ -77,8 +77,8 @@ class BayesianNetwork:
     families
         The family of each variable, in the order of the variables.
     unidentified
-        Arcs whose direction the data do not tell: another network with the arc turned round, or without it, is
-        as good. None where nothing is known about it, as in networks read from files.
+        Arcs of which it is not proven that the data tell them: another network with the arc turned round, or
+        without it, may be as good. None where nothing is known about it, as in networks read from files.
 
     Examples
     --------

@@ -8,13 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from xordal.learning import fit_network, learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.observed import Observed
 from xordal.model.smoothing import Smoothing
-from xordal.predictors.columns import coded_columns, codes_of, column_names, table_with_target
+from xordal.predictors.columns import (
+    Target,
+    coded_columns,
+    codes_of,
+    column_names,
+    table_with_target,
+    validated,
+)
 from xordal.statistics.criterion import Criterion
 
 
@@ -36,14 +43,16 @@ class MultiLinkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     smoothing
         Rows spread evenly over each table, or :class:`~xordal.Backoff`.
     n_bins
-        Into how many bins of about equally many rows columns of floats with many values are cut.
+        Into how many bins of about equally many rows columns of numbers with many values are cut: floats with
+        more than 10 values, whole numbers with more than 60.
 
     Attributes
     ----------
     classes_
         The classes.
     network_
-        The :class:`~xordal.DecomposableMarkovNetwork`; its last variable is the class, its levels are codes.
+        The :class:`~xordal.DecomposableMarkovNetwork`. Its variables are the columns and, last, the target: by
+        the name of ``y`` if it has one, else ``target``. Levels are the values, or the bounds of bins.
     n_features_in_, feature_names_in_
         Number of columns, and their names where all are strings.
 
@@ -53,7 +62,7 @@ class MultiLinkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = MultiLinkClassifier().fit(rows, np.where(rows[:, 0] ^ rows[:, 1], "on", "off"))
     >>> model.predict([(0, 1), (1, 1)]).tolist()
     ['on', 'off']
-    >>> bool(model.predict_proba([(0, 1)])[0, 1] > 0.99)
+    >>> model.network_.query("target", given={"x0": 0, "x1": 1})["on"] > 0.99
     True
     """
 
@@ -74,9 +83,10 @@ class MultiLinkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the network of the columns and the class."""
-        values, y = validate_data(self, X, y, dtype=None)
-        check_classification_targets(y)
-        self.classes_, target = np.unique(y, return_inverse=True)
+        values, checked = validated(self, X, y)
+        check_classification_targets(checked)
+        target = Target.of(y, checked)
+        self.classes_ = target.classes
         self._columns = coded_columns(values, self.n_bins)
         table = table_with_target(column_names(self), self._columns, codes_of(self._columns, values), target)
         learned = learn(
@@ -92,7 +102,7 @@ class MultiLinkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class, shape (rows, classes), in the order of ``classes_``."""
         check_is_fitted(self)
-        values = validate_data(self, X, dtype=None, reset=False)
+        values = validated(self, X, reset=False)
         codes = codes_of(self._columns, values)
         unknown = np.full((1, codes.shape[1]), -1, dtype=np.int64)
         target = len(codes)

@@ -1,23 +1,31 @@
 """Columns of numbers and words as codes, the same for rows to learn from and for rows to come.
 
-A column of floats with many values is cut at quantiles of the rows learned from; every other column keeps its
-values as levels. A value that was not there then has the code -1: not observed.
+A column of floats with more than ten values, or of whole numbers with more than sixty (minutes and weeks are
+categories), is cut at quantiles of the rows learned from; every other column keeps its values as levels. A
+value that was not there then has the code -1: not observed.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
+from xordal.data.discretise import bin_labels
+from xordal.data.levels import ordered_levels
 from xordal.data.table import CategoricalTable
-from xordal.errors import SettingsError
+from xordal.errors import DataError, SettingsError, counted
 
-MOST_VALUES = 10
+MOST_FLOATS = 10
 """Different values of a column of floats up to which each is a level of its own."""
+
+MOST_WHOLE = 60
+"""The same of whole numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,36 +34,98 @@ class CodedColumn:
 
     Attributes
     ----------
+    levels
+        The level of each code: a value, or the bounds of a bin as text.
     edges
-        Where a column of floats is cut; None for one that keeps its values.
-    code_of
-        The code of each value, of a column that keeps them.
+        Upper bounds of all bins but the last, which belong to the bin below; None for a column that keeps its
+        values.
     """
 
+    levels: tuple[Hashable, ...]
     edges: NDArray[np.float64] | None
-    code_of: dict[Any, int]
 
     @classmethod
     def of(cls, values: NDArray[Any], n_bins: int) -> CodedColumn:
         """Return the codes of a column's values."""
-        distinct = list(dict.fromkeys(values.tolist()))
-        if np.issubdtype(values.dtype, np.floating) and len(distinct) > MOST_VALUES:
-            inner = np.quantile(values, np.arange(1, n_bins) / n_bins)
-            return cls(np.unique(inner), {})
-        with suppress(TypeError):  # values of several types keep the order they come in
-            distinct = sorted(distinct)
-        return cls(None, {value: code for code, value in enumerate(distinct)})
+        distinct = set(values.tolist())
+        is_whole = np.issubdtype(values.dtype, np.integer)
+        is_number = is_whole or np.issubdtype(values.dtype, np.floating)
+        if not is_number or len(distinct) <= (MOST_WHOLE if is_whole else MOST_FLOATS):
+            return cls(ordered_levels(distinct), None)
+        # Bounds are values that occur, so that there is a value in each bin.
+        bounds = np.quantile(values, np.arange(1, n_bins) / n_bins, method="inverted_cdf").astype(np.float64)
+        edges = np.unique(bounds[bounds < values.max()])
+        return cls(tuple(bin_labels(edges, values.astype(np.float64))), edges)
 
     @property
     def n_levels(self) -> int:
         """Number of codes."""
-        return len(self.code_of) if self.edges is None else len(self.edges) + 1
+        return len(self.levels)
 
     def codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the code of each value; -1 for one that is not known."""
         if self.edges is not None:
-            return np.searchsorted(self.edges, values.astype(np.float64), side="right").astype(np.int64)
-        return np.array([self.code_of.get(value, -1) for value in values.tolist()], dtype=np.int64)
+            return np.searchsorted(self.edges, values.astype(np.float64), side="left").astype(np.int64)
+        code_of = {value: code for code, value in enumerate(self.levels)}
+        return np.array([code_of.get(value, -1) for value in values.tolist()], dtype=np.int64)
+
+
+def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
+    """Return rows (and the target) as scikit-learn validates them; dates and missing values are told by column.
+
+    Raises
+    ------
+    DataError
+        If a column holds dates or lists, or has missing values, or the target has.
+    """
+    _check_columns(X)
+    if isinstance(y, str):
+        return validate_data(estimator, X, dtype=None, reset=reset)
+    if y is not None:
+        _check_present(np.asarray(y, dtype=object).reshape(-1), "The target")
+    return validate_data(estimator, X, y, dtype=None, reset=reset)
+
+
+def _check_columns(X: Any) -> None:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        for column in frame.iter_columns():
+            told = f"Column {column.name!r}"
+            if column.dtype.is_temporal():
+                raise DataError(
+                    f"{told} holds dates or times. Make numbers or text of them, such as the month."
+                )
+            if column.null_count() or column.dtype in (nw.Object, nw.String):
+                _check_present(column.to_numpy().astype(object), told)
+    elif (
+        isinstance(X, np.ndarray | list)
+        and np.asarray(X, dtype=object).ndim == 2
+        and np.asarray(X).dtype == object
+    ):
+        for number, values in enumerate(np.asarray(X, dtype=object).T):
+            _check_present(values, f"Column {number}")
+
+
+def _check_present(values: NDArray[Any], told: str) -> None:
+    """Refuse missing values and those that cannot be levels."""
+    missing = [row for row, value in enumerate(values) if _is_missing(value)]
+    if missing:
+        number = counted(len(missing), "missing value")
+        raise DataError(
+            f"{told} has {number} (None or NaN), the first in row {missing[0]}, counted from 0. Fill in what "
+            "is missing, or leave such rows out."
+        )
+    for row, value in enumerate(values):
+        if not isinstance(value, Hashable):
+            raise DataError(
+                f"{told} holds a {type(value).__name__} in row {row}; a value must be a number or a text."
+            )
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and value != value  # noqa: PLR0124 - NaN
 
 
 def coded_columns(X: NDArray[Any], n_bins: int) -> tuple[CodedColumn, ...]:
@@ -71,12 +141,28 @@ def codes_of(columns: tuple[CodedColumn, ...], X: NDArray[Any]) -> NDArray[np.in
 
 
 def table_with_target(
-    names: list[str], columns: tuple[CodedColumn, ...], codes: NDArray[np.int64], target: NDArray[np.int64]
+    names: list[str], columns: tuple[CodedColumn, ...], codes: NDArray[np.int64], target: Target
 ) -> CategoricalTable:
     """Return a table of coded columns with a coded target as the last one; all levels occur."""
-    levels = tuple(tuple(range(column.n_levels)) for column in columns)
-    every = np.vstack([codes, target[None]]).astype(np.int32)
-    return CategoricalTable((*names, free_name(names)), (*levels, tuple(range(int(target.max()) + 1))), every)
+    every = np.vstack([codes, target.codes[None]]).astype(np.int32)
+    levels = (*(column.levels for column in columns), tuple(target.classes.tolist()))
+    return CategoricalTable((*names, _free_name(target.name, names)), levels, every)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """The column that is predicted: its name, its classes, and the class of each row as a code."""
+
+    name: str
+    classes: NDArray[Any]
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, y: Any, checked: NDArray[Any]) -> Target:
+        """Return the target as it was given, with its name if it has one, from its checked values."""
+        name = getattr(y, "name", None)
+        classes, codes = np.unique(checked, return_inverse=True)
+        return cls(name if isinstance(name, str) and name.strip() else "target", classes, codes)
 
 
 def column_names(estimator: Any) -> list[str]:
@@ -85,20 +171,23 @@ def column_names(estimator: Any) -> list[str]:
     return [f"x{v}" for v in range(estimator.n_features_in_)] if known is None else list(known)
 
 
-def free_name(names: list[str]) -> str:
+def _free_name(name: str, names: list[str]) -> str:
     """Return a name for the target that no column has."""
-    name = "target"
     while name in names:
         name += "_"
     return name
 
 
 def _typed(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column as floats if that is what it holds: a frame of several types gives objects."""
-    if (
-        column.dtype == object
-        and len(column)
-        and all(isinstance(value, float | np.floating) for value in column)
-    ):
-        return column.astype(np.float64)
+    """Return a column as numbers if that is what it holds, whole ones as integers.
+
+    A frame of several types gives objects, and one with a column of floats gives floats.
+    """
+    if column.dtype == object and len(column):
+        kinds = set(map(type, column))
+        if all(issubclass(kind, float | np.floating | int | np.integer) and kind is not bool for kind in kinds):
+            column = column.astype(np.float64)
+    if np.issubdtype(column.dtype, np.floating):
+        is_whole = bool((np.abs(column) < 2**53).all() and (column == np.floor(column)).all())
+        return column.astype(np.int64) if is_whole else column
     return column

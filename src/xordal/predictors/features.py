@@ -21,10 +21,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from xordal.errors import SettingsError
-from xordal.predictors.columns import coded_columns, codes_of, column_names, table_with_target
+from xordal.predictors.columns import (
+    Target,
+    coded_columns,
+    codes_of,
+    column_names,
+    table_with_target,
+    validated,
+)
 from xordal.scanning import scan
 from xordal.types import members
 
@@ -43,7 +50,8 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     max_groups
         How many groups to keep, the most significant first.
     n_bins
-        Into how many bins of about equally many rows columns of floats are cut to look for groups.
+        Into how many bins of about equally many rows columns of numbers with many values are cut to look for
+        groups: floats with more than 10 values, whole numbers with more than 60.
     passthrough
         Whether the columns themselves stay, before the new ones.
     random_state
@@ -98,7 +106,7 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
     def transform(self, X: Any) -> NDArray[Any]:
         """Return rows with the features of the groups."""
         check_is_fitted(self)
-        values = validate_data(self, X, dtype=None, reset=False)
+        values = validated(self, X, reset=False)
         cells = self._cells(values)
         return self._with(values, self._encoder.transform(cells) if self._groups else cells)
 
@@ -131,9 +139,10 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
 
     def _fit(self, X: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         self._check_settings()
-        values, y = validate_data(self, X, y, dtype=None)
-        check_classification_targets(y)
-        self.classes_, target = np.unique(y, return_inverse=True)
+        values, checked = validated(self, X, y)
+        check_classification_targets(checked)
+        target = Target.of(y, checked)
+        self.classes_, y = target.classes, checked
         self._names = column_names(self)
         self._columns = coded_columns(values, self.n_bins)
         self._groups = self._found(codes_of(self._columns, values), target)
@@ -165,7 +174,7 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
                 encoded[rest[own]] = self._encoder_of(cells[known], y[known]).transform(cells[rest[own]])
         return np.asarray(encoded)
 
-    def _found(self, codes: NDArray[np.int64], target: NDArray[np.int64]) -> list[tuple[int, ...]]:
+    def _found(self, codes: NDArray[np.int64], target: Target) -> list[tuple[int, ...]]:
         """Return the groups that tell of the target beyond their parts, the most significant first."""
         table = table_with_target([f"x{v}" for v in range(len(codes))], self._columns, codes, target)
         if len(self.classes_) < 2:

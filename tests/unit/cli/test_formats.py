@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bayesian import random_network
+from xordal import BayesianNetwork, read_network
 from xordal.cli.app import main
 from xordal.formats.network_files import write_network
 
@@ -23,8 +24,21 @@ def run(*arguments: str) -> int:
 
 @pytest.fixture
 def bif(tmp_path: Path) -> Path:
-    write_network(random_network([2, 3, 2, 2], 4), tmp_path / "net.bif")
+    write_network(random_network([2, 3, 2, 2, 3], 4), tmp_path / "net.bif")
     return tmp_path / "net.bif"
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Path:
+    rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 30
+    (tmp_path / "box.csv").write_text("a,b,c\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+    return tmp_path / "box.csv"
+
+
+@pytest.fixture
+def learned(box: Path, tmp_path: Path) -> Path:
+    assert run("learn", str(box), "-q", "-o", str(tmp_path / "learned.json")) == 0
+    return tmp_path / "learned.json"
 
 
 @pytest.mark.parametrize("ending", ["bif", "xmlbif", "uai", "net", "json"])
@@ -57,7 +71,7 @@ def test_export_to_standard_output(to: str, bif: Path, capsys: pytest.CaptureFix
 def test_uai_files_come_with_their_names(bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("export", str(bif), "--to", "uai", "-o", str(tmp_path / "net.uai")) == 0
     assert "its names" in capsys.readouterr().err
-    assert json.loads((tmp_path / "net.uai.names").read_text())["variables"] == ["v0", "v1", "v2", "v3"]
+    assert json.loads((tmp_path / "net.uai.names").read_text())["variables"] == ["v0", "v1", "v2", "v3", "v4"]
 
 
 def test_mistakes_are_told_and_leave_nothing_behind(
@@ -79,11 +93,65 @@ def test_mistakes_are_told_and_leave_nothing_behind(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_direct_prints_and_writes_arcs(bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("direct", str(bif), "--json", "-o", str(tmp_path / "bn.json")) == 0
+def test_direct_prints_and_writes_arcs(
+    learned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("direct", str(learned), "--json", "-o", str(tmp_path / "bn.json")) == 0
     told = json.loads(capsys.readouterr().out)
     assert {arc["identified"] for arc in told["arcs"]} <= {True, False}
     written = json.loads((tmp_path / "bn.json").read_text())
     assert written["format"] == "xordal bayesian network"
     unsure = [[arc["parent"], arc["child"]] for arc in told["arcs"] if not arc["identified"]]
     assert sorted(written["unidentified"]) == sorted(unsure)
+    assert run("direct", str(learned), "--to", "bif", "-o", str(tmp_path / "bn")) == 0
+    assert (tmp_path / "bn").read_text().startswith("network")
+    capsys.readouterr()
+    assert run("direct", str(learned), "-o", str(tmp_path / "bn.hif")) == 2
+    assert "no arcs" in capsys.readouterr().err
+    assert run("direct", str(learned), "-o", str(tmp_path / "bn.xyz")) == 2
+    assert "--to" in capsys.readouterr().err
+
+
+def test_a_directed_network_stays_as_it_is(
+    bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("direct", str(bif), "-o", str(tmp_path / "same.bif")) == 0
+    assert "directed already" in capsys.readouterr().err
+    assert (tmp_path / "same.bif").read_text() == bif.read_text()
+    assert run("inspect", str(bif)) == 0
+    assert "v3 + v1 -> v4" in capsys.readouterr().out.replace("\n", " ")
+    assert run("inspect", str(bif), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["arcs"][0]["identified"] is None
+
+
+@pytest.mark.parametrize("ending", ["bif", "xmlbif", "uai", "net"])
+def test_learn_writes_the_format_of_the_ending(ending: str, box: Path, tmp_path: Path) -> None:
+    assert run("learn", str(box), "-q", "-o", str(tmp_path / f"net.{ending}")) == 0
+    found = read_network(tmp_path / f"net.{ending}")
+    assert isinstance(found, BayesianNetwork)
+    assert found.variables == ("a", "b", "c")
+
+
+def test_learn_writes_a_model_file_where_the_ending_says_nothing(box: Path, tmp_path: Path) -> None:
+    for name in ("net", "net.json", "net.v2"):
+        assert run("learn", str(box), "-q", "-o", str(tmp_path / name)) == 0
+        assert json.loads((tmp_path / name).read_text())["format"] == "xordal network"
+
+
+def test_names_beside_uai_files_are_not_lost(
+    bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = tmp_path / "x.uai.names"
+    names.write_text(bif.read_text())
+    assert run("convert", str(names), str(tmp_path / "x.uai")) == 2
+    assert "OUT would overwrite" in " ".join(capsys.readouterr().err.split())
+    assert names.read_text() == bif.read_text()
+    names.unlink()
+    assert run("export", str(bif), "--to", "uai") == 0
+    assert "names of variables" in capsys.readouterr().err
+
+
+def test_a_table_in_place_of_a_network(box: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["query", str(box), "a"], ["inspect", str(box)], ["convert", str(box), f"{box}.bif"]):
+        assert run(*command) == 1
+        assert "looks like a table" in " ".join(capsys.readouterr().err.split())

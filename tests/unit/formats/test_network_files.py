@@ -52,6 +52,7 @@ def test_a_network_comes_back_exactly(
     network = random_network(n_levels, seed, n_parents=3)
     found = there_and_back(network, to, tmp_path_factory.mktemp("files"))
     assert (found.variables, found.levels) == (network.variables, network.levels)
+    assert found.numbered_arcs == network.numbered_arcs  # parents in their order
     assert difference(network, found) == 0.0
 
 
@@ -280,3 +281,14 @@ def test_all_networks_of_the_repository_are_read(real_data: Path) -> None:
         assert isinstance(network, BayesianNetwork)
         codes = network.sample_codes(200, 0)
         assert np.allclose(network.to_markov().log_prob(codes), network.log_prob(codes), rtol=0, atol=1e-9)
+
+
+def test_the_table_of_odd_names_on_the_page() -> None:
+    """Each line of docs/formats.md: a name, how it is written in BIF, XMLBIF and NET, and in GraphML."""
+    page = Path(__file__).parents[3] / "docs" / "formats.md"
+    table = page.read_text(encoding="utf-8").split("| name | in BIF, XMLBIF, NET | in GraphML |")[1]
+    lines = [line for line in table.split("\n\n")[0].splitlines() if line.startswith("| `")]
+    assert len(lines) >= 8
+    for line in lines:
+        name, word, shown = (cell.split("`")[1] for cell in line.strip("| ").split(" | "))
+        assert (plain_word(name, RESERVED), printable(name)) == (word, shown)

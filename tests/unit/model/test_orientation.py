@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import permutations, product
+from collections.abc import Callable, Iterator
+from itertools import combinations, permutations, product
+from math import log, prod
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.bayesian import joint_of, random_network
+from tests.examples import some
 from xordal import BayesianNetwork, CategoricalTable, DataError, learn
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.graph.chordal import ChordalGraph
+from xordal.graph.chordal import ChordalGraph, linked
 from xordal.learning import fit_network
+from xordal.model.clique_orders import BestNetworks
 from xordal.model.directed import Family
 from xordal.model.network import DecomposableMarkovNetwork, estimate
-from xordal.model.orientation import _choices, _climb, _network, _starts
+from xordal.model.ordered_clique import Prices
+from xordal.model.orientation import _climb, _network, _starts
+from xordal.model.parent_sets import choices_in
 from xordal.pi.zoo import music_box
+from xordal.types import members, varset
 
 MUSIC_BOX = {
     ("ball1", "music_box"), ("ball2", "music_box"), ("ball3", "music_box"), ("light1", "dog"),
@@ -35,14 +41,13 @@ def directed(table: CategoricalTable) -> BayesianNetwork:
 
 @pytest.mark.slow
 def test_the_music_box_from_2000_rows() -> None:
-    """19 of 20 samples give the true arcs and tables; ball3 and light1 are fair coins, so ties are marked."""
+    """19 of 20 samples give the true arcs and tables; ball3 and light1 are fair coins, so all are marked."""
     right = 0
     for seed in range(20):
         network = directed(music_box().joint.sample_table(2000, seed))
         if set(network.arcs) == MUSIC_BOX and _has_true_tables(network):
             right += 1
-            assert network.is_identified("ball3", "music_box") is False
-            assert network.is_identified("light1", "dog") is False
+            assert len(network.unidentified or ()) == 7
     assert right >= 19
 
 
@@ -123,14 +128,91 @@ def test_exact_tables_are_directed_as_their_equivalence_class_is() -> None:
     assert np.allclose(joint_of(found), joint_of(truth))
 
 
-@settings(max_examples=25)
-@given(seed=st.integers(0, 10_000))
-def test_the_search_over_orders_reaches_the_best_of_all(seed: int) -> None:
+@settings(max_examples=some(60), deadline=None)
+@given(seed=st.integers(0, 10_000), price=st.sampled_from([0.0, 0.7, 5.0]))
+def test_the_best_network_is_the_best_of_all_orders(seed: int, price: float) -> None:
     network = small_network(seed)
-    choices = _choices(network)
-    best = max(_network(choices, order).score for order in permutations(range(len(network.variables))))
-    found = max(_climb(choices, order).score for order in _starts(network))
-    assert found == pytest.approx(best, abs=1e-6)
+    choices = choices_in(network)
+    values = {
+        order: found.score - price * found.n_backward
+        for order in permutations(range(len(network.variables)))
+        for found in [_network(choices, order, price)]
+    }
+    exact = BestNetworks(network.graph, choices, Prices(np.zeros(1), np.array([price])))
+    assert values[exact.order(0)] == pytest.approx(max(values.values()), abs=1e-6)
+    climbed = max(_climb(choices, order).score for order in _starts(network.graph))
+    assert climbed <= _network(choices, exact.order(0)).score + 1e-6 or price > 0
+
+
+@settings(max_examples=some(60), deadline=None)
+@given(seed=st.integers(0, 10_000), n_rows=st.sampled_from([60, 300, 2000]))
+def test_an_identified_arc_is_in_every_network_that_ties(seed: int, n_rows: int) -> None:
+    """All networks inside the cliques, one by one; parameters are limited by the best of them."""
+    network = small_network(seed, n_rows)
+    found = network.to_bayesian()
+    choices = [_all_choices(network, v) for v in range(len(network.variables))]
+    told = [choices[v][sum(1 << u for u in family.parents)] for v, family in enumerate(found.families)]
+    enough = sum(score for score, _ in told) - log(n_rows) / 2
+    best = max(top(scores, sizes) for scores, sizes, _ in all_networks(choices))
+    is_missing = dict.fromkeys(found.numbered_arcs, False)
+    for scores, sizes, parents in all_networks(choices):
+        ties = (scores >= enough - 1e-9) & (sizes <= best[1])
+        for u, v in is_missing:
+            is_missing[u, v] |= bool((ties & (parents[:, v] >> u & 1 == 0)).any())
+    assert found.unidentified is not None
+    assert {arc for arc, missing in is_missing.items() if missing} <= found.unidentified
+
+
+def top(scores: NDArray[np.float64], sizes: NDArray[np.int64]) -> tuple[float, int]:
+    return float(scores.max()), int(sizes[scores.argmax()])
+
+
+def _all_choices(network: DecomposableMarkovNetwork, v: int) -> dict[int, tuple[float, int]]:
+    """Score and parameters of every set of parents inside a clique, from counts of rows."""
+    n_rows, found = network.n_rows, {}
+    for table in network.clique_tables():
+        others = [u for u in members(table.variables) if u != v]
+        if len(others) == table.variables.bit_count():
+            continue
+        for parents in (part for size in range(len(others) + 1) for part in combinations(others, size)):
+            family = table.over(varset((*parents, v)), network.n_levels).counted.counts
+            above = table.over(varset(parents), network.n_levels).counted.counts if parents else [n_rows]
+            likelihood = sum(n * log(n) for n in family) - sum(n * log(n) for n in above)
+            size = (network.n_levels[v] - 1) * prod(network.n_levels[u] for u in parents)
+            found[sum(1 << u for u in parents)] = (likelihood - log(n_rows) / 2 * size, size)
+    return found
+
+
+def all_networks(choices: list[dict[int, tuple[float, int]]]) -> Iterator[tuple[Any, Any, Any]]:
+    """Scores, parameters and parents of all networks of each order."""
+    for order in permutations(range(len(choices))):
+        scores, sizes = np.zeros(1), np.zeros(1, dtype=np.int64)
+        parents, before = np.zeros((1, len(choices)), dtype=np.int64), 0
+        for v in order:
+            allowed = [(mask, *value) for mask, value in choices[v].items() if not mask & ~before]
+            masks, own_scores, own_sizes = zip(*allowed, strict=True)
+            scores, sizes = np.add.outer(scores, own_scores).ravel(), np.add.outer(sizes, own_sizes).ravel()
+            parents = np.repeat(parents, len(masks), axis=0)
+            parents[:, v] = np.tile(masks, len(parents) // len(masks))
+            before |= 1 << v
+        yield scores, sizes, parents
+
+
+def test_a_clique_of_too_many_variables_is_searched_and_nothing_in_it_is_identified() -> None:
+    """Eight skewed parents and their parity: 9! orders are not gone through. Beside it, an exclusive-or."""
+    generator = np.random.default_rng(4)
+    bits = generator.random((10, 4000)) < 0.35
+    columns = {f"p{v}": bits[v].tolist() for v in range(8)} | {"parity": (bits[:8].sum(axis=0) % 2).tolist()}
+    columns |= {"lamp": (bits[8] ^ bits[9]).tolist(), "a": bits[8].tolist(), "b": bits[9].tolist()}
+    table = CategoricalTable.from_columns(columns)
+    masks = linked([0] * 12, [*combinations(range(9), 2), *combinations(range(9, 12), 2)])
+    network = estimate(ChordalGraph.of(masks), NumpyCounter(table), table.names, table.levels)
+    found = network.to_bayesian()
+    assert found.parents("parity") == tuple(f"p{v}" for v in range(8))
+    assert len(found.arcs) == 10
+    assert found.unidentified == frozenset((v, 8) for v in range(8))
+    assert found.is_identified("a", "lamp")
+    assert found.is_identified("b", "lamp")
 
 
 @settings(max_examples=25)
@@ -138,9 +220,8 @@ def test_the_search_over_orders_reaches_the_best_of_all(seed: int) -> None:
 def test_the_joint_stays_that_of_the_network_up_to_the_criterion(seed: int) -> None:
     """BIC of the directed network, with its ties, is at least that of the perfect order, less a unit a tie."""
     network = small_network(seed)
-    choices = _choices(network)
-    perfect = next(_starts(network))
-    start = _network(choices, perfect)
+    choices = choices_in(network)
+    start = _network(choices, network.graph.order)
     found = network.to_bayesian()
     before = {v: sum(1 << u for u in family.parents) for v, family in enumerate(found.families)}
     score = sum(
@@ -152,9 +233,9 @@ def test_the_joint_stays_that_of_the_network_up_to_the_criterion(seed: int) -> N
     )
 
 
-def small_network(seed: int) -> DecomposableMarkovNetwork:
-    truth = random_network([2, 3, 2, 2, 2], seed, n_parents=2)
-    table = truth.sample(300, seed=seed)
+def small_network(seed: int, n_rows: int = 300) -> DecomposableMarkovNetwork:
+    truth = random_network([2, 3, 2, 2, 2], seed, n_parents=2 + seed % 2)
+    table = truth.sample(n_rows, seed=seed)
     graph = truth.to_markov().graph
     assert isinstance(graph, ChordalGraph)
     return estimate(graph, NumpyCounter(table), table.names, table.levels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -45,3 +46,23 @@ def test_an_impossible_row_has_the_common_chances() -> None:
     y = np.array([0, 1] * 50)
     model = MultiLinkClassifier(smoothing=0).fit(X, y)
     assert model.predict_proba(np.array([(0, 1)]))[0] == pytest.approx([0.5, 0.5])
+
+
+def test_the_network_speaks_in_the_words_of_the_table() -> None:
+    generator = np.random.default_rng(5)
+    age, is_member = generator.integers(18, 90, 600), generator.random(600) < 0.5
+    frame = pd.DataFrame({"age": age, "member": np.where(is_member, "yes", "no"), "height": age / 7})
+    y = pd.Series(np.where((age > 50) ^ is_member, "buys", "leaves"), name="outcome")
+    network = MultiLinkClassifier().fit(frame[["age", "member"]], y).network_
+    assert network.variables == ("age", "member", "outcome")
+    assert network.levels_of("member") == ("no", "yes")
+    assert network.levels_of("outcome") == ("buys", "leaves")
+    assert len(network.levels_of("age")) == 4  # 72 whole numbers are cut
+    assert network.query("outcome", given={"age": network.levels_of("age")[-1], "member": "no"})["buys"] > 0.9
+    beside_floats = MultiLinkClassifier().fit(frame.assign(age=age % 12), y).network_
+    assert beside_floats.levels_of("age") == tuple(range(12))  # a column of floats beside it changes nothing
+
+
+def test_the_name_of_the_target_is_free() -> None:
+    X = pd.DataFrame({"target": [0, 1] * 50})
+    assert MultiLinkClassifier().fit(X, [0, 1] * 50).network_.variables == ("target", "target_")

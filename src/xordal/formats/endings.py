@@ -1,0 +1,25 @@
+"""Which format a file is of, by the ending of its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ENDINGS: dict[str, str] = {
+    ".json": "json", ".bif": "bif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif", ".xml": "xmlbif", ".uai": "uai",
+    ".net": "net", ".graphml": "graphml", ".dot": "dot", ".gv": "dot", ".hif": "hif",
+}  # fmt: skip
+
+NAMES = ".names"
+"""What is added to the name of a UAI file for the one with its names."""
+
+
+def ending_of(path: str) -> str | None:
+    """Return the format that the ending of a file's name means; None where it means none.
+
+    Examples
+    --------
+    >>> ending_of("net.BIF"), ending_of("groups.hif.json"), ending_of("net")
+    ('bif', 'hif', None)
+    """
+    name = Path(path).name.lower()
+    return "hif" if name.endswith(".hif.json") else ENDINGS.get(Path(name).suffix)

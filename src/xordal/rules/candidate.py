@@ -35,7 +35,7 @@ class Candidate:
     functions: tuple[Values, ...]
     constant: int
 
-    def terms(self, codes: NDArray[np.int32]) -> tuple[Values, NDArray[np.bool_]]:
+    def terms(self, codes: NDArray[np.int32] | Values) -> tuple[Values, NDArray[np.bool_]]:
         """Return the value of each column in each row, shape (columns, rows), and which rows are known."""
         terms = np.stack([f[codes[v]] for v, f in zip(self.variables, self.functions, strict=True)])
         known: NDArray[np.bool_] = (terms != UNKNOWN).all(axis=0)
@@ -80,6 +80,8 @@ def voted(
     """
     if not candidate.modulus or len(candidate.variables) < 2:
         return candidate
+    if candidate.is_obeyed(codes).all():
+        return _needed(candidate)  # no value can be better
     for _ in range(_MOST_SWEEPS):
         before = candidate
         for place in range(len(candidate.variables)):

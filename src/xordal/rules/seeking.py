@@ -17,6 +17,7 @@ from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
 from xordal.rules.coding import Coding
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import Judge, log_tail
+from xordal.rules.meeting import FEWEST, MOST_ROWS, noisy_parities
 from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers
 from xordal.rules.screening import promising
 from xordal.rules.span import Span
@@ -96,6 +97,8 @@ class _Seeker:
             of_all_new = of_all[:0]
         else:
             of_all_new = of_all
+        if modulus == 2 and not coding.by_numbers and not self.effort.exact:
+            of_most = np.concatenate([of_most, self._noisy_parities(coding, rows)])
         screened = self._screened(coding, of_most, modulus, rows)
         vectors = np.concatenate([of_all_new, screened])
         if len(vectors):
@@ -103,9 +106,24 @@ class _Seeker:
                 self._judge(coding, vector, modulus)
         return len(of_all)
 
+    def _noisy_parities(self, coding: Coding, rows: NDArray[np.int64]) -> Solutions:
+        """Return parities of few binary columns that hold in most rows, as solutions."""
+        unknowns = coding.of_binary_columns()
+        if len(unknowns) < FEWEST:
+            return np.zeros((0, coding.n_unknowns), dtype=np.int64)
+        bits = coding.bits(self.table.codes, rows[:MOST_ROWS])[unknowns]
+        sets = noisy_parities(bits, self.effort.largest_parity, self.generator)
+        found = np.zeros((len(sets), coding.n_unknowns), dtype=np.int64)
+        for vector, columns in zip(found, sets, strict=True):
+            vector[unknowns[list(columns)]] = 1
+            vector[0] = np.bitwise_xor.reduce(bits[list(columns)]).mean() > 0.5
+        return found
+
     def _screened(self, coding: Coding, vectors: Solutions, modulus: int, rows: NDArray[np.int64]) -> Solutions:
         """Return the solutions of most rows that could be rules, their values put to a vote of some rows."""
         p = modulus or LARGE_PRIME
+        if not len(vectors):
+            return vectors
         codes = np.ascontiguousarray(self.table.codes[:, rows[:_SCREENING_ROWS]])
         few = Judge(codes, self.judge.levels, None, 1)
         basis, n_failed = Basis(coding.n_unknowns, p), 0
@@ -171,12 +189,10 @@ class _Seeker:
         """Return what was found, without rules that better ones of the same columns explain."""
         kept: list[Candidate] = []
         whole = [rule for rule in self.sought.rules if not rule.modulus]
-        self.span = Span(
-            self.table
-        )  # an equation of whole numbers may have been found after what follows from it
+        self.span = self.span.emptied()  # an equation may have been found after what follows from it
         for rule in whole:
             self.span.add(rule)
-        better = Span(self.table)
+        better = self.span.emptied()
         for candidate in sorted(self.sought.rules, key=self.judge.n_broken):
             if candidate.modulus and self._follows(candidate, self.judge.evidence(candidate).by_chance):
                 continue

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate
+from xordal.rules.coding import level_counts
 from xordal.rules.sparse import echelon
 
 _MOST_LEVELS = 16  # of a column, the commonest: two rules that agree on them are the same but for rare levels
@@ -16,14 +19,17 @@ class Span:
     """Rules found so far, as vectors: the value of each level less that of the column's commonest one."""
 
     def __init__(self, table: CategoricalTable) -> None:
-        self._levels = [
-            np.argsort(-np.bincount(column, weights=table.weights), kind="stable")[:_MOST_LEVELS]
-            for column in table.codes
-        ]
+        self._levels = [np.argsort(-n, kind="stable")[:_MOST_LEVELS] for n in level_counts(table)]
         self._n_levels = table.n_levels
         sizes = [max(len(levels) - 1, 0) for levels in self._levels]
         self._start = np.concatenate([[0], np.cumsum(sizes)])
         self._found: list[Candidate] = []
+
+    def emptied(self) -> Span:
+        """Return another one of the same table, without rules."""
+        other = copy(self)
+        other._found = []
+        return other
 
     def add(self, candidate: Candidate) -> None:
         """Add a rule."""

@@ -11,7 +11,8 @@ columns plus a column that hardly matters, holds as often by one of those cuts, 
 A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number,
 is the same in most rows. So of two rules of the same columns the one that more rows break must hold more often
 than the better one makes it: a column is then taken as independent of the rest only within the levels that the
-better rule does not tell apart.
+better rule does not tell apart. And it must hold more often than all better rules that it is connected
+with make it (drawn.py).
 
 *How sure.* With that share q, the number of rows in which one given rule holds is at most binomial. There are
 many rules: C(N, m) sets of m columns, and p values for each unknown of the set. The tail of the binomial is
@@ -32,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
+from xordal.rules.drawn import share_obeyed
 from xordal.rules.sums import Sums
 
 _MOST_ROWS = 5_000  # rows from which distributions of sums are taken
@@ -82,8 +84,7 @@ class Judge:
         return int(broken.sum() if self.weights is None else self.weights[broken].sum())
 
     def evidence(self, candidate: Candidate, given: Sequence[Candidate] = ()) -> Evidence:
-        """Return what the rows say of a candidate, beyond what better rules of the same columns explain."""
-        given = [rule for rule in given if rule.variables == candidate.variables]
+        """Return what the rows say of a candidate, beyond what better rules of its columns explain."""
         if not given and candidate in self._known:
             return self._known[candidate]
         n_broken = self.n_broken(candidate)
@@ -140,10 +141,13 @@ class Judge:
         if 3 <= len(terms) <= _PAIR_CUTS:
             for one, two in permutations(range(len(terms)), 2):
                 best = max(best, sums.agreement_within(columns[two], one))
-        for place in range(len(columns) if given else 0):
-            classes = np.stack([rule.functions[place] for rule in given], axis=1)
+        same = [rule for rule in given if rule.variables == candidate.variables]
+        for place in range(len(columns) if same else 0):
+            classes = np.stack([rule.functions[place] for rule in same], axis=1)
             group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)
             best = max(best, sums.agreement_within(group[columns[place]], place))
+        if given:
+            best = max(best, share_obeyed(candidate, given, self.codes[:, :_MOST_ROWS]))
         return min(best, 1.0)
 
 

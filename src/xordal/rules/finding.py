@@ -317,7 +317,7 @@ def _merged_all(rules: list[Candidate], table: CategoricalTable) -> list[Candida
 def _functions(table: CategoricalTable, sought: Sought, judge: Judge) -> list[tuple[Candidate, Evidence, str]]:
     """Return columns that are functions of another, each once, from the column of fewest levels."""
     found: dict[int, tuple[tuple[int, int], Candidate, Evidence, str]] = {}
-    for one, other in sorted(sought.pairs):
+    for one, other in sorted({(pair.variables[0], pair.variables[1]) for pair in sought.pairs}):
         told = function_of_a_column(table, one, other, judge.n_moduli)
         if told is None:
             continue

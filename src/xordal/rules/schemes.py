@@ -68,7 +68,8 @@ def _schemes(m: int, modulus: int) -> list[tuple[str, list[int]]]:
         found = {10: [("ISBN-10", falling)], 8: [("ISSN", falling)]}.get(m, [("weights falling to 1", falling)])
         return [*found, ("ISO 7064 mod 11-2", powers[0])]
     if modulus == 97 and m > 2:
-        return [("IBAN (mod 97)", powers[1])]
+        account = [pow(10, m - 3 - place + 6, modulus) for place in range(m - 2)]  # before country and check
+        return [("IBAN (mod 97)", [10, 1, *account]), ("ISO 7064 mod 97-10", powers[1])]
     if modulus == 37 and m > 2:
         return [("ISO 7064 mod 37-2", powers[0])]
     return []

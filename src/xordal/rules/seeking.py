@@ -103,9 +103,8 @@ class _Seeker:
         if modulus == 2 and not coding.by_numbers and not self.effort.exact:
             of_most = np.concatenate([of_most, self._noisy_parities(coding, rows)])
         vectors, judged = of_all[:0], set[bytes]()
-        for more in (of_all_new, *self._screened(coding, of_most, modulus, rows)):
-            if not len(more):
-                continue
+        found = [(0.0, vector) for vector in of_all_new] + self._screened(coding, of_most, modulus, rows)
+        for more in _classes(found):
             vectors = np.concatenate([vectors, more])
             for vector in sparse_basis(vectors, coding.variable, p, self.generator):
                 if vector.tobytes() not in judged:
@@ -128,12 +127,10 @@ class _Seeker:
 
     def _screened(
         self, coding: Coding, vectors: Solutions, modulus: int, rows: NDArray[np.int64]
-    ) -> list[Solutions]:
-        """Return the solutions of most rows that could be rules, their values put to a vote of some rows.
+    ) -> list[tuple[float, NDArray[np.int64]]]:
+        """Return the solutions of most rows that could be rules, and by what share of the rows they are broken.
 
-        They come in classes, those that few rows break first, to be judged one class after the other. Taken
-        together, a rule without exception plus one that a quarter of the rows breaks would be a smaller rule
-        that a quarter breaks, and take the place of the first.
+        Their values are put to a vote of some rows.
         """
         p = modulus or LARGE_PRIME
         if not len(vectors):
@@ -155,7 +152,7 @@ class _Seeker:
                 n_failed += 1
                 if n_failed == _PATIENCE:
                     break
-        return _classes(found)
+        return found
 
     def _candidate(
         self, coding: Coding, vector: NDArray[np.int64], modulus: int, codes: NDArray[np.int32]
@@ -225,7 +222,12 @@ class _Seeker:
 
 
 def _classes(found: list[tuple[float, NDArray[np.int64]]]) -> list[Solutions]:
-    """Return solutions in classes of like shares of broken rows: sums of three rules are still with them."""
+    """Return solutions in classes of like shares of broken rows, to be judged one after the other.
+
+    Taken together, a rule without exception plus one that a quarter of the rows breaks would be a smaller rule
+    that a quarter breaks, and take the place of the first. Sums of three rules are still in one class with
+    them, so that the small ones are found.
+    """
     classes: list[list[NDArray[np.int64]]] = []
     most = -1.0
     for share, vector in sorted(found, key=lambda each: each[0]):

@@ -60,6 +60,13 @@ TASKS: tuple[Task, ...] = (
         1,
         10,
     ),
+    (
+        "a parity of 4 among 1,000 binary columns, 10 % of rows break it",
+        lambda: binary_table(1000, 1, 4, 0.1),
+        find_rules,
+        1,
+        5,
+    ),
 )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,19 +37,23 @@ def generate(  # noqa: PLR0913 - one parameter per option
     ] = None,
     truth: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the model's links and hidden groups to this file as JSON."),
+        typer.Option(
+            metavar="FILE",
+            help="Write links and hidden groups, or rules and typing errors, to this file as JSON.",
+        ),
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the models and their parameters.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing about the file written.")] = False,
 ) -> None:
-    """Write a table drawn from a model with hidden groups, to learn from.
+    """Write a table drawn from a model with hidden groups or check digits, to learn from.
 
-    Examples: xordal generate music-box -n 2000 -o box.csv; xordal generate parity -p variables=5 -p noise=0.1
+    Examples: xordal generate music-box -n 2000 -o box.csv; xordal generate parity -p variables=5 -p noise=0.1;
+    xordal generate isbn-10 -p errors=1/100 -o books.csv
     """
     from xordal.data.write import csv_pieces
     from xordal.errors import counted
-    from xordal.formats.json import truth_to_json
-    from xordal.pi.zoo import FAMILIES, build
+    from xordal.formats.json import codes_to_json, truth_to_json
+    from xordal.pi.zoo import CODES, FAMILIES, build, build_codes
 
     if show_list:
         if model is not None:
@@ -56,15 +61,25 @@ def generate(  # noqa: PLR0913 - one parameter per option
         _print_list()
         return
     if model is None:
-        raise typer.BadParameter(f"name a model: {', '.join(FAMILIES)}.")
+        raise typer.BadParameter(f"name a model: {', '.join([*FAMILIES, *CODES])}.")
     if exact and (rows is not None or seed is not None):
         raise typer.BadParameter("--exact writes the smallest exact table; leave -n and --seed out.")
     _check_files(to, truth)
-    built = build(model, _named(parameters or []))
-    joint, n_rows = built.joint, 2000 if rows is None else rows
-    drawn = list(joint.exact_rows()) if exact else joint.sample_rows(n_rows, seed or 0)
-    known = None if truth is None else json.dumps(truth_to_json(built), indent=2)
-    output.write(to, csv_pieces(joint.variables, drawn))
+    n_rows = 2000 if rows is None else rows
+    drawn: Iterable[tuple[str, ...]]
+    if model in CODES:
+        if exact:
+            raise typer.BadParameter(f"{model} has too many states for --exact; draw rows with -n.")
+        codes = build_codes(model, _named(parameters or []))
+        drawn, errors = codes.draw(n_rows, seed or 0)
+        names, about = codes.variables, codes_to_json(codes, errors)
+    else:
+        built = build(model, _named(parameters or []))
+        names = built.joint.variables
+        drawn = list(built.joint.exact_rows()) if exact else built.joint.sample_rows(n_rows, seed or 0)
+        about = {} if truth is None else truth_to_json(built)
+    known = None if truth is None else json.dumps(about, indent=2)
+    output.write(to, csv_pieces(names, drawn))
     if known is not None:
         output.write(truth, [f"{known}\n"])
     if not quiet:
@@ -101,9 +116,10 @@ def _named(parameters: list[str]) -> dict[str, str]:
 
 
 def _print_list() -> None:
-    from xordal.pi.zoo import FAMILIES
+    from xordal.pi.zoo import CODES, FAMILIES, Family
 
-    for name, family in FAMILIES.items():
+    families: dict[str, Family[Any]] = {**FAMILIES, **CODES}
+    for name, family in families.items():
         typer.echo(f"{name:<15} {family.summary}")
         if family.defaults:
             told = "  ".join(f"{key}={value}" for key, value in family.defaults.items())

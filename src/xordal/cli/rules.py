@@ -37,6 +37,15 @@ def rules(  # noqa: PLR0913 - one parameter per option
     exact: Annotated[
         bool, typer.Option("--exact", help="Only rules that hardly any row breaks: quicker.")
     ] = False,
+    largest_parity: Annotated[
+        int,
+        typer.Option(
+            min=4,
+            max=6,
+            help="Parities of up to so many binary columns are sought through much noise; among a thousand "
+            "columns 5 and 6 take a minute each.",
+        ),
+    ] = 4,
     alpha: Annotated[
         float, typer.Option(min=0, max=1, help="Chance of a false rule in a table that obeys none.")
     ] = 0.05,
@@ -66,7 +75,15 @@ def rules(  # noqa: PLR0913 - one parameter per option
             screen.notes().print(shown(f"Note: {line}"), soft_wrap=True)
 
     table = _read(data, how.reading(), split or [], note)
-    found = find_rules(table, moduli=_numbers(moduli), exact=exact, alpha=alpha, seed=seed, notice=note)
+    found = find_rules(
+        table,
+        moduli=_numbers(moduli),
+        exact=exact,
+        alpha=alpha,
+        seed=seed,
+        largest_parity=largest_parity,
+        notice=note,
+    )
     for line in found.notes:
         note(line)
     if broken is not None:

@@ -5,7 +5,10 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xordal.formats.rule_json import rule_to_json
+from xordal.pi.zoo.codes import Codes, TypingError
 from xordal.pi.zoo.model import Model
 from xordal.types import Learned, LinkSet, Rule, Submodel, TraceEntry, named_submodel
 
@@ -56,6 +59,25 @@ def truth_to_json(model: Model) -> Json:
         "links": _named(names, model.graph.links),
         "colored_links": _named(names, truth.colored_links),
         "submodels": [_submodel(submodel, names) for submodel in truth.submodels],
+    }
+
+
+def codes_to_json(codes: Codes, errors: Sequence[TypingError]) -> Json:
+    """Return what is true of codes that were drawn: their rules, and the rows with typing errors, from 1.
+
+    Examples
+    --------
+    >>> from xordal.pi.zoo import isbn_10
+    >>> codes_to_json(isbn_10(), [])["rules"][0]["modulus"]
+    11
+    """
+    return {
+        "variables": list(codes.variables),
+        "rules": [
+            {"variables": [codes.characters[place] for place in rule.places], "modulus": rule.modulus}
+            for rule in codes.rules
+        ],
+        "errors": [{"row": error.row + 1, "right": error.right} for error in errors],
     }
 
 

@@ -18,6 +18,8 @@ How the parts follow one another:
     meeting.py       noisy parities of few among many binary columns
     sparse.py        of all that solves the rows, solutions of few columns
     candidate.py     a solution as functions of levels; levels that were too rare to be unknowns
+    sums.py          how often a sum is zero, were some of its columns independent
+    drawn.py         how often it is zero in rows that obey other rules
     evidence.py      how often it would hold by chance, and the p-value with all rules that were in question
     span.py          what follows from rules already found
     relations.py     whole-number relations told as what they are: functions, totals, exactly one of these

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from xordal.counting._jit import kernel
+from xordal.rules.plain import FIRST, FITTING, MOST_PAIRS, TESTED
 
 
 @kernel
@@ -71,39 +72,118 @@ def exchange(system: Any, own: Any, n_rows: int, p: int, inverse: Any, leaving: 
 
 
 @kernel
-def promising(values: Any, p: int, least: float, n_first: int, ratio: Any, out: Any) -> int:
+def search(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    system: Any, own: Any, n_rows: int, p: int, least: float, inverse: Any, ratio: Any, leaving: Any,
+    entering: Any, out: Any,
+) -> int:  # fmt: skip
+    """Look at one choice of rows after another; write what is zero in enough of the others to ``out``.
+
+    ``leaving`` and ``entering`` have one row for each choice. ``ratio`` is empty where pairs are not looked at.
+    Return how many were written, the first ones where there are more than ``out`` holds.
+    """
+    size = system.shape[0]
+    values = np.empty((size, TESTED), np.int16)
+    pairs = np.empty((MOST_PAIRS, 3), np.int64)
+    free = np.empty(n_rows, np.int64)
+    n_found = 0
+    for choice in range(len(leaving)):
+        n_found = solving_alone(system, n_rows, least, out, n_found)
+        if len(ratio):
+            n_free = free_rows(own, n_rows, free)
+            n_tested = min(n_free, TESTED)
+            for one in range(size):
+                for t in range(n_tested):
+                    values[one, t] = int(system[one, free[t]])
+            n_pairs = promising(values[:, :n_tested], p, least, ratio, pairs)
+            for k in range(n_pairs):
+                n_found = confirm(system, free[:n_free], n_rows, p, least, pairs[k], out, n_found)
+        exchange(system, own, n_rows, p, inverse, leaving[choice], entering[choice])
+    return n_found
+
+
+@kernel
+def solving_alone(system: Any, n_rows: int, least: float, out: Any, n_found: int) -> int:
+    """Write the combinations that are 0 in enough of the rows not chosen; in the others all but one are 0."""
+    size = system.shape[0]
+    most = (1 - least) * (n_rows - size)
+    for one in range(size):
+        n_other = -1
+        for t in range(n_rows):
+            n_other += system[one, t] != 0
+        if n_other <= most and n_found < len(out):
+            out[n_found] = system[one, n_rows:]
+            n_found += 1
+    return n_found
+
+
+@kernel
+def free_rows(own: Any, n_rows: int, out: Any) -> int:
+    """Write the rows that are not chosen."""
+    is_chosen = np.zeros(n_rows, np.bool_)
+    for one in range(len(own)):
+        is_chosen[own[one]] = True
+    n_free = 0
+    for row in range(n_rows):
+        if not is_chosen[row]:
+            out[n_free] = row
+            n_free += 1
+    return n_free
+
+
+@kernel
+def confirm(
+    system: Any, free: Any, n_rows: int, p: int, least: float, pair: Any, out: Any, n_found: int
+) -> int:
+    """Write the sum of two combinations (one, other, factor) if it is 0 in enough of the free rows."""
+    mine, theirs, factor = system[pair[0]], system[pair[1]], pair[2]
+    n_zero = 0
+    for row in free:
+        n_zero += (int(mine[row]) + factor * int(theirs[row])) % p == 0
+    if n_zero / len(free) >= least and n_found < len(out):
+        for unknown in range(system.shape[1] - n_rows):
+            both = int(mine[n_rows + unknown]) + factor * int(theirs[n_rows + unknown])
+            out[n_found, unknown] = both % p
+        n_found += 1
+    return n_found
+
+
+@kernel
+def promising(values: Any, p: int, least: float, ratio: Any, out: Any) -> int:
     """Write pairs of combinations, and a factor with which their sum is 0 in most rows, to ``out``.
 
     ``values`` holds small whole numbers, shape (combinations, rows); ``ratio[a, b]`` is -a/b modulo p, 0 where
-    there is none. The factor is the commonest, the smallest of those, in the first ``n_first`` rows. Return the
-    number of pairs.
+    there is none. The factor is the commonest, the smallest of those, in the first ``FIRST`` rows, of which it
+    must fit ``FITTING`` at least. Return the number of pairs.
     """
     n_rows = values.shape[1]
-    n_first = min(n_first, n_rows)
-    asked = np.zeros(n_first, np.int64)
+    n_first = min(FIRST, n_rows)
+    most_unfit = n_rows - int(np.ceil(least * n_rows - 1e-9))
+    counts, asked = np.zeros(p, np.int64), np.zeros(n_first, np.int64)
     n_found = 0
     for one in range(values.shape[0]):
         for other in range(one + 1, values.shape[0]):
+            best, factor, n_zero = 0, 0, 0
             for t in range(n_first):
-                asked[t] = ratio[values[one, t], values[other, t]]
-            best, factor = 0, 0
-            for t in range(n_first):
-                if asked[t] == 0:
+                factor_here = ratio[values[one, t], values[other, t]]
+                asked[t] = factor_here
+                if factor_here == 0:
+                    n_zero += values[one, t] == 0 and values[other, t] == 0
                     continue
-                count = 0
-                for s in range(n_first):
-                    count += asked[s] == asked[t]
-                if count > best or (count == best and asked[t] < factor):
-                    best, factor = count, asked[t]
-            if best == 0:
+                count = counts[factor_here] + 1
+                counts[factor_here] = count
+                if count > best or (count == best and factor_here < factor):
+                    best, factor = count, factor_here
+            for t in range(n_first):
+                counts[asked[t]] = 0
+            if best == 0 or best + n_zero < FITTING:
                 continue
-            fitting = 0
+            unfit = 0
             for t in range(n_rows):
                 a, b = values[one, t], values[other, t]
-                fitting += ratio[a, b] == factor or (a == 0 and b == 0)
-                if fitting + n_rows - 1 - t < least * n_rows:
+                unfit += not (ratio[a, b] == factor or (a == 0 and b == 0))
+                if unfit > most_unfit:
                     break
-            if fitting >= least * n_rows and n_found < len(out):
+            if unfit <= most_unfit and n_found < len(out):
                 out[n_found, 0], out[n_found, 1], out[n_found, 2] = one, other, factor
                 n_found += 1
     return n_found

@@ -35,13 +35,13 @@ class Candidate:
     functions: tuple[Values, ...]
     constant: int
 
-    def terms(self, codes: NDArray[np.int32]) -> tuple[Values, NDArray[np.bool_]]:
+    def terms(self, codes: NDArray[np.int32] | Values) -> tuple[Values, NDArray[np.bool_]]:
         """Return the value of each column in each row, shape (columns, rows), and which rows are known."""
         terms = np.stack([f[codes[v]] for v, f in zip(self.variables, self.functions, strict=True)])
         known: NDArray[np.bool_] = (terms != UNKNOWN).all(axis=0)
         return np.where(terms == UNKNOWN, 0, terms), known
 
-    def is_obeyed(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def is_obeyed(self, codes: NDArray[np.int32] | Values) -> NDArray[np.bool_]:
         """Return in which rows the sum is zero."""
         terms, known = self.terms(codes)
         return np.asarray((residues(terms.sum(axis=0) + self.constant, self.modulus) == 0) & known)
@@ -67,6 +67,15 @@ def from_solution(coding: Coding, solution: Values, modulus: int) -> Candidate:
     return Candidate(modulus, tuple(v for v, _ in kept), tuple(f for _, f in kept), constant)
 
 
+def without(candidate: Candidate, place: int) -> Candidate:
+    """Return a candidate without one of its columns."""
+    return replace(
+        candidate,
+        variables=candidate.variables[:place] + candidate.variables[place + 1 :],
+        functions=candidate.functions[:place] + candidate.functions[place + 1 :],
+    )
+
+
 def voted(
     candidate: Candidate,
     codes: NDArray[np.int32],
@@ -80,6 +89,8 @@ def voted(
     """
     if not candidate.modulus or len(candidate.variables) < 2:
         return candidate
+    if candidate.is_obeyed(codes).all():
+        return _needed(candidate)  # no value can be better
     for _ in range(_MOST_SWEEPS):
         before = candidate
         for place in range(len(candidate.variables)):
@@ -99,12 +110,7 @@ def _vote(
     p, own = candidate.modulus, candidate.functions[place]
     if only_unknown and not (own == UNKNOWN).any():
         return candidate
-    others = replace(
-        candidate,
-        variables=candidate.variables[:place] + candidate.variables[place + 1 :],
-        functions=candidate.functions[:place] + candidate.functions[place + 1 :],
-    )
-    terms, known = others.terms(codes)
+    terms, known = without(candidate, place).terms(codes)
     asked = -(terms.sum(axis=0) + candidate.constant) % p
     keys = (codes[candidate.variables[place]] * p + asked)[known]
     votes = np.bincount(keys, weights=None if weights is None else weights[known], minlength=len(own) * p)

@@ -27,6 +27,8 @@ _MOST_RARE = 0.2  # share of the rows that may be left out of solving because of
 _FEWEST_ROWS = 8  # rows that a level needs to be an unknown
 _MOST_EXTRAS = 3  # levels that are no numbers in a column of numbers, such as the X of ISBN-10
 _LARGEST = 10**9
+_BOTH = np.ones(2, dtype=bool)
+_OTHER = (np.array([[0], [1]]), np.array([[1], [0]]))  # indicators of the level that is not the commonest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +82,20 @@ class Coding:
                 at += width
         return found
 
+    def of_binary_columns(self) -> NDArray[np.int64]:
+        """Return the unknowns of the columns that have one: of two levels, but for rare ones."""
+        _, place, count = np.unique(self.variable[1:], return_inverse=True, return_counts=True)
+        return 1 + np.flatnonzero(count[place] == 1)
+
+    def bits(self, codes: NDArray[np.int32], rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return the equations of some rows modulo 2; quick where every column has two levels."""
+        if any(values.shape != (2, 1) for values in self.values):
+            return self.matrix(codes, rows, 2).astype(np.uint8)
+        is_first = np.array([values[0, 0] for values in self.values], dtype=np.uint8)
+        found = np.ones((self.n_unknowns, len(rows)), dtype=np.uint8)
+        np.bitwise_xor(codes.take(rows, axis=1).astype(np.uint8), is_first[:, None], out=found[1:])
+        return found
+
     def function(self, solution: NDArray[np.int64], variable: int) -> NDArray[np.int64]:
         """Return the values that a solution gives to the levels of a column."""
         first, last = np.searchsorted(self.variable, (variable, variable + 1))
@@ -123,8 +139,7 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
     if max(map(len, table.levels)) <= 2:
         return None
     values, coded, is_weighted = [], [], False
-    for levels, column in zip(table.levels, table.codes, strict=True):
-        counts = _counts(column, table, len(levels))
+    for levels, counts in zip(table.levels, level_counts(table), strict=True):
         numbers = numbers_of(levels) if letters else [_whole_number(level) for level in levels]
         extras = [place for place, number in enumerate(numbers) if number is None]
         if len(levels) > 2 and len(levels) - len(extras) > 2 and len(extras) <= _MOST_EXTRAS:
@@ -144,9 +159,7 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
 
 def coded_by_levels(table: CategoricalTable) -> Coding | None:
     """Return the coding with a value for each level that is not rare; None where no column has two of those."""
-    counts = [
-        _counts(column, table, len(levels)) for levels, column in zip(table.levels, table.codes, strict=True)
-    ]
+    counts = level_counts(table)
     fewest = _fewest_rows(counts, table.n_rows)
     arrays = [_indicators(count, fewest) for count in counts]
     if not any(array.shape[1] for array, _ in arrays):
@@ -154,9 +167,15 @@ def coded_by_levels(table: CategoricalTable) -> Coding | None:
     return _coding([array for array, _ in arrays], [of_levels for _, of_levels in arrays], by_numbers=False)
 
 
-def _counts(column: NDArray[np.int32], table: CategoricalTable, n_levels: int) -> NDArray[np.float64]:
-    """Return how many rows each level has."""
-    return np.bincount(column, weights=table.weights, minlength=n_levels).astype(np.float64)
+def level_counts(table: CategoricalTable) -> list[NDArray[np.float64]]:
+    """Return how many rows each level of each column has."""
+    if table.weights is None and set(table.n_levels) == {2}:  # thousands of columns at once
+        ones = table.codes.sum(axis=1, dtype=np.int64).astype(np.float64)
+        return list(np.stack([table.codes.shape[1] - ones, ones], axis=1))
+    return [
+        np.bincount(column, weights=table.weights, minlength=size).astype(np.float64)
+        for column, size in zip(table.codes, table.n_levels, strict=True)
+    ]
 
 
 def _fewest_rows(counts: Sequence[NDArray[np.float64]], n_rows: int) -> float:
@@ -176,6 +195,8 @@ def _indicators(counts: NDArray[np.float64], fewest: float) -> tuple[NDArray[np.
 
     A column whose rows mostly have rare levels takes no part, and its levels keep no row from being used.
     """
+    if len(counts) == 2 and min(counts) >= fewest:  # one of two levels: nothing to choose
+        return _OTHER[int(np.argmax(counts))], _BOTH
     nothing = np.zeros((len(counts), 0), dtype=np.int64), np.ones(len(counts), dtype=bool)
     common = counts >= fewest
     if len(counts) > MOST_LEVELS or common.sum() < 2 or counts[common].sum() < counts.sum() / 2:

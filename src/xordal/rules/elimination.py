@@ -28,13 +28,14 @@ SLACK = 64
 """Rows beyond the unknowns: a false solution would have to solve all of them, at most one chance in 2^64."""
 MOST_MODULUS = 1021
 """The largest prime: products stay below 2^20, where float32 arithmetic divides without error."""
-_ROWS_PER_UNKNOWN = 3  # rows to choose from, so that choices differ
+_ROWS_PER_UNKNOWN = 2  # rows to choose from, so that choices differ; 3 find no more and cost a third more
 _MOST_PAIRED = 97  # primes up to which pairs are looked at: their table of ratios stays small
-_WORK = 1e7  # numbers written for one prime: about 5 ms compiled
+_WORK = 8e6  # numbers written for one prime: about 4 ms compiled
 _EXCHANGED = 5  # of so many chosen rows one is exchanged before the next look
 _PACKED_WORK = 4e8  # words written modulo 2: about 0.3 s
 _PACKED_FROM = 160  # unknowns from which words of bits are quicker than numbers
 _SETTLED = 0.45  # share of what chance leaves open that a combination must settle in the rows tried
+_MOST_FOUND = 20_000  # solutions of most rows, of all choices
 _WORTH = 0.25  # seconds of NumPy from which compiled code is loaded
 
 
@@ -42,11 +43,13 @@ _WORTH = 0.25  # seconds of NumPy from which compiled code is loaded
 class Effort:
     """How much is done to find rules that some rows break.
 
-    ``exact`` leaves that out altogether. ``is_compiled`` chooses compiled code.
+    ``exact`` leaves that out altogether. ``is_compiled`` chooses compiled code. ``largest_parity`` is how many
+    binary columns a parity may have that is sought by meeting in the middle.
     """
 
     exact: bool
     is_compiled: bool
+    largest_parity: int = 4
 
 
 def solutions(
@@ -102,72 +105,42 @@ def _dense(
 ) -> tuple[Solutions, Solutions]:
     size, n_rows = coding.n_unknowns, len(rows)
     system = np.concatenate([coding.matrix(codes, rows, p), np.eye(size, dtype=np.float32)], axis=1)
-    steps = _Compiled(p) if effort.is_compiled else _InNumPy(p)
-    own = steps.reduce(system, n_rows, np.arange(n_rows))
+    own = _reduced(system, n_rows, p, effort)
     has_row = own != plain.NO_ROW
-    of_all, found = system[~has_row, n_rows:], [system[:0, n_rows:]]
+    of_all, of_most = system[~has_row, n_rows:], system[:0, n_rows:]
     system, own = np.ascontiguousarray(system[has_row]), own[has_row]
     if not effort.exact and len(own) < n_rows:
-        least = 1 / p + _SETTLED * (1 - 1 / p)
-        for _ in range(n_choices(size)):
-            found.append(steps.nearly_solving(system, own, n_rows, least))
-            leaving = generator.integers(len(own), size=-(-size // _EXCHANGED))
-            steps.exchange(system, own, n_rows, leaving, generator.integers(n_rows, size=len(leaving)))
-    return of_all.astype(np.int64), _distinct(np.concatenate(found).astype(np.int64), p)
+        shape = n_choices(size), -(-size // _EXCHANGED)
+        leaving = generator.integers(len(own), size=shape)
+        of_most = _searched(system, own, n_rows, p, effort, leaving, generator.integers(n_rows, size=shape))
+    return of_all.astype(np.int64), _distinct(of_most.astype(np.int64), p)
 
 
-class _InNumPy:
-    """The steps in NumPy."""
+def _reduced(system: plain.Array, n_rows: int, p: int, effort: Effort) -> plain.Places:
+    """Bring a system into systematic form, in NumPy or compiled; return the chosen rows."""
+    if not effort.is_compiled:
+        return plain.reduce_system(system, n_rows, p, np.arange(n_rows))
+    from xordal.rules import _dense
 
-    def __init__(self, p: int) -> None:
-        self.p = p
-
-    def reduce(self, system: plain.Array, n_rows: int, order: plain.Places) -> plain.Places:
-        return plain.reduce_system(system, n_rows, self.p, order)
-
-    def exchange(
-        self, system: plain.Array, own: plain.Places, n_rows: int, leaving: plain.Places, entering: plain.Places
-    ) -> None:
-        plain.exchanged(system, own, n_rows, self.p, leaving, entering)
-
-    def nearly_solving(self, system: plain.Array, own: plain.Places, n_rows: int, least: float) -> plain.Array:
-        return plain.nearly_solving(system, own, n_rows, self.p, least, self.p <= _MOST_PAIRED)
+    own: plain.Places = _dense.reduce_system(system, p, np.arange(n_rows), plain.inverses(p))
+    return own
 
 
-class _Compiled(_InNumPy):
-    """The same steps compiled."""
+def _searched(
+    system: plain.Array, own: plain.Places, n_rows: int, p: int, effort: Effort, leaving: plain.Places,
+    entering: plain.Places,
+) -> plain.Array:  # fmt: skip
+    """Return what is zero in most rows for some choice of rows, in NumPy or compiled."""
+    least, pairs = 1 / p + _SETTLED * (1 - 1 / p), p <= _MOST_PAIRED
+    if not effort.is_compiled:
+        return plain.search(system, own, n_rows, p, least, pairs, leaving, entering)[:_MOST_FOUND]
+    from xordal.rules import _dense
 
-    def __init__(self, p: int) -> None:
-        super().__init__(p)
-        self.inverse = plain.inverses(p)
-        numbers = np.arange(p)
-        self.ratio = (-numbers[:, None] * self.inverse % p).astype(np.int16) if p <= _MOST_PAIRED else None
-
-    def reduce(self, system: plain.Array, n_rows: int, order: plain.Places) -> plain.Places:
-        from xordal.rules import _dense
-
-        own: plain.Places = _dense.reduce_system(system, self.p, order, self.inverse)
-        return own
-
-    def exchange(
-        self, system: plain.Array, own: plain.Places, n_rows: int, leaving: plain.Places, entering: plain.Places
-    ) -> None:
-        from xordal.rules import _dense
-
-        _dense.exchange(system, own, n_rows, self.p, self.inverse, leaving, entering)
-
-    def nearly_solving(self, system: plain.Array, own: plain.Places, n_rows: int, least: float) -> plain.Array:
-        found = plain.solving_alone(system, n_rows, least)
-        if self.ratio is None:
-            return found
-        from xordal.rules import _dense
-
-        free = plain.free_rows(own, n_rows)
-        values = system[:, free[: plain.TESTED]].astype(np.int16)
-        pairs = np.empty((1000, 3), dtype=np.int64)
-        n_pairs = _dense.promising(values, self.p, least, plain.FIRST, self.ratio, pairs)
-        more = plain.confirmed(system, free, n_rows, self.p, least, pairs[:n_pairs].tolist())
-        return np.concatenate([found, more])
+    inverse, numbers = plain.inverses(p), np.arange(p if pairs else 0)
+    ratio = (-numbers[:, None] * inverse[numbers] % p).astype(np.int16)
+    out = np.empty((_MOST_FOUND, system.shape[1] - n_rows), dtype=np.float32)
+    n_found = _dense.search(system, own, n_rows, p, least, inverse, ratio, leaving, entering, out)
+    return out[:n_found]
 
 
 def _packed(
@@ -180,7 +153,7 @@ def _packed(
     from xordal.rules import _packed as steps
 
     size, n_rows = coding.n_unknowns, len(rows)
-    left = words_of(coding.matrix(codes, rows, 2).astype(np.uint8))
+    left = words_of(coding.bits(codes, rows))
     n_words = left.shape[1]
     system = np.concatenate([left, words_of(np.eye(size, dtype=np.uint8))], axis=1)
     own = steps.reduce_system(system, np.arange(n_rows))
@@ -220,5 +193,5 @@ def _distinct(vectors: Solutions, p: int) -> Solutions:
     last = vectors.shape[1] - 1 - np.argmax(vectors[:, ::-1] != 0, axis=1)
     leading = vectors[np.arange(len(vectors)), last]
     scaled = vectors * plain.inverses(p)[leading][:, None] % p
-    _, first = np.unique(scaled, axis=0, return_index=True)
-    return np.asarray(scaled[np.sort(first)])
+    first = {row.tobytes(): place for place, row in reversed(list(enumerate(scaled)))}
+    return np.asarray(scaled[sorted(first.values())])

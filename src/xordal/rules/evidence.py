@@ -11,7 +11,8 @@ columns plus a column that hardly matters, holds as often by one of those cuts, 
 A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number,
 is the same in most rows. So of two rules of the same columns the one that more rows break must hold more often
 than the better one makes it: a column is then taken as independent of the rest only within the levels that the
-better rule does not tell apart.
+better rule does not tell apart. And it must hold more often than all better rules that it is connected
+with make it (drawn.py).
 
 *How sure.* With that share q, the number of rows in which one given rule holds is at most binomial. There are
 many rules: C(N, m) sets of m columns, and p values for each unknown of the set. The tail of the binomial is
@@ -24,16 +25,19 @@ m (m + 1), which adds up to one over all m: a union bound, whatever was looked a
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
-from math import comb, inf, lgamma, log, log1p
+from math import comb, inf, lgamma, log, log1p, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.rules.candidate import UNKNOWN, Candidate, Values, residues, weight_of
+from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
+from xordal.rules.drawn import share_obeyed
+from xordal.rules.sums import Sums
 
 _MOST_ROWS = 5_000  # rows from which distributions of sums are taken
+_MOST_CELLS = 2_000  # of a rule's columns, up to which equal rows are counted first
 _ALL_CUTS = 8  # columns up to which every cut into two parts is tried
 _PAIR_CUTS = 24  # columns up to which parts of one and two columns are tried
 _MOST_TERMS = 200_000  # of the binomial tail; they fall off geometrically
@@ -80,8 +84,7 @@ class Judge:
         return int(broken.sum() if self.weights is None else self.weights[broken].sum())
 
     def evidence(self, candidate: Candidate, given: Sequence[Candidate] = ()) -> Evidence:
-        """Return what the rows say of a candidate, beyond what better rules of the same columns explain."""
-        given = [rule for rule in given if rule.variables == candidate.variables]
+        """Return what the rows say of a candidate, beyond what better rules of its columns explain."""
         if not given and candidate in self._known:
             return self._known[candidate]
         n_broken = self.n_broken(candidate)
@@ -96,10 +99,10 @@ class Judge:
     def settles(self, candidate: Candidate) -> bool:
         """Whether a candidate settles enough of what the quickest cuts leave open."""
         terms, known = candidate.terms(self.codes)
-        total = terms.sum(axis=0) + candidate.constant
-        holds = float(((residues(total, candidate.modulus) == 0) & known).mean())
-        for term in terms:
-            by_chance = _agreement(term, total - term, candidate.modulus, None)
+        sums = Sums(terms, candidate.constant, candidate.modulus, None)
+        holds = float((sums.is_zero & known).mean())
+        for place in range(len(terms)):
+            by_chance = sums.agreement((place,))
             if holds - by_chance <= SETTLED * (1 - by_chance):
                 return False
         return True
@@ -115,29 +118,36 @@ class Judge:
             unknowns += known - 1 if weight is None else 1
         return log(comb(n, m)) + unknowns * log(p) - log(p - 1) + log(2 * m * (m + 1) * self.n_moduli)
 
-    def _by_chance(self, candidate: Candidate, given: Sequence[Candidate]) -> float:
+    def _some_rows(self, variables: Sequence[int]) -> tuple[Values, NDArray[np.float64] | None]:
+        """Return some columns of at most so many rows, and row weights; equal rows once where cells are few."""
         step = -(-self.codes.shape[1] // _MOST_ROWS)
-        codes = self.codes[:, ::step]
+        columns = self.codes[list(variables), ::step].astype(np.int64)
         weights = None if self.weights is None else self.weights[::step].astype(np.float64)
-        terms, known = candidate.terms(codes)
-        terms = terms[:, known]
-        weights = weights if weights is None else weights[known]
-        total = terms.sum(axis=0) + candidate.constant
-        best = _independent(terms, candidate.constant, candidate.modulus, weights)
-        for part in _cuts(len(terms)):
-            sums = terms[list(part)].sum(axis=0)
-            best = max(best, _agreement(sums, total - sums, candidate.modulus, weights))
+        sizes = tuple(len(self.levels[v]) for v in variables)
+        if prod(sizes) > _MOST_CELLS:
+            return columns, weights
+        counts = np.bincount(np.ravel_multi_index(tuple(columns), sizes), weights=weights)
+        cells = np.flatnonzero(counts)
+        return np.stack(np.unravel_index(cells, sizes)), counts[cells].astype(np.float64)
+
+    def _by_chance(self, candidate: Candidate, given: Sequence[Candidate]) -> float:
+        columns, weights = self._some_rows(candidate.variables)
+        terms, known = replace(candidate, variables=tuple(range(len(columns)))).terms(columns)
+        if not known.all():
+            columns, terms = columns[:, known], terms[:, known]
+            weights = weights if weights is None else weights[known]
+        sums = Sums(terms, candidate.constant, candidate.modulus, weights)
+        best = max(sums.independent(), *(sums.agreement(part) for part in _cuts(len(terms))))
         if 3 <= len(terms) <= _PAIR_CUTS:
             for one, two in permutations(range(len(terms)), 2):
-                group = codes[candidate.variables[two], known].astype(np.int64)
-                rest = total - terms[one]
-                best = max(best, _agreement_within(group, terms[one], rest, candidate.modulus, weights))
-        for place, variable in enumerate(candidate.variables if given else ()):
-            classes = np.stack([rule.functions[place] for rule in given], axis=1)
-            group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)[codes[variable, known]]
-            best = max(
-                best, _agreement_within(group, terms[place], total - terms[place], candidate.modulus, weights)
-            )
+                best = max(best, sums.agreement_within(columns[two], one))
+        same = [rule for rule in given if rule.variables == candidate.variables]
+        for place in range(len(columns) if same else 0):
+            classes = np.stack([rule.functions[place] for rule in same], axis=1)
+            group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)
+            best = max(best, sums.agreement_within(group[columns[place]], place))
+        if given:
+            best = max(best, share_obeyed(candidate, given, self.codes[:, :_MOST_ROWS]))
         return min(best, 1.0)
 
 
@@ -148,50 +158,6 @@ def _cuts(m: int) -> Iterator[tuple[int, ...]]:
         for part in combinations(range(m), size):
             if 2 * size < m or 0 in part:
                 yield part
-
-
-def _independent(terms: Values, constant: int, modulus: int, weights: NDArray[np.float64] | None) -> float:
-    """Return how often the sum would be zero, were all columns independent: a convolution."""
-    if not modulus:
-        return 0.0  # the cuts say more, and whole numbers have no small table of sums
-    share = np.zeros(modulus)
-    share[constant % modulus] = 1.0
-    shifts = (np.arange(modulus)[:, None] - np.arange(modulus)) % modulus
-    for term in terms:
-        share = _shares(term % modulus, modulus, weights)[shifts] @ share
-    return float(share[0])
-
-
-def _agreement(one: Values, other: Values, modulus: int, weights: NDArray[np.float64] | None) -> float:
-    """Return how often two sums would add up to zero, were they independent."""
-    one, other = residues(one, modulus), residues(-other, modulus)
-    if not modulus:
-        least, most = min(one.min(), other.min()), max(one.max(), other.max())
-        if most - least > 10**6:
-            _, both = np.unique(np.concatenate([one, other]), return_inverse=True)
-            one, other, least, most = both[: len(one)], both[len(one) :], 0, both.max()
-        one, other, modulus = one - least, other - least, int(most - least) + 1
-    return float(_shares(one, modulus, weights) @ _shares(other, modulus, weights))
-
-
-def _agreement_within(
-    group: Values, one: Values, other: Values, modulus: int, weights: NDArray[np.float64] | None
-) -> float:
-    """Return how often two sums would add up to zero, were they independent within each group of rows."""
-    one, other = residues(one, modulus), residues(-other, modulus)
-    if not modulus:
-        _, both = np.unique(np.concatenate([one, other]), return_inverse=True)
-        one, other, modulus = both[: len(one)], both[len(one) :], int(both.max(initial=0)) + 1
-    size = int(group.max(initial=0)) + 1
-    first = np.bincount(group * modulus + one, weights=weights, minlength=size * modulus).reshape(size, -1)
-    second = np.bincount(group * modulus + other, weights=weights, minlength=size * modulus).reshape(size, -1)
-    in_group = first.sum(axis=1)
-    return float(((first * second).sum(axis=1) / np.maximum(in_group, 1)).sum() / max(in_group.sum(), 1))
-
-
-def _shares(values: Values, size: int, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    counts = np.bincount(values, weights=weights, minlength=size)
-    return np.asarray(counts / max(counts.sum(), 1))
 
 
 def log_tail(n_obeyed: int, n_rows: int, chance: float) -> float:

@@ -21,6 +21,7 @@ from xordal.rules.candidate import Candidate
 from xordal.rules.coding import Coding, coded_by_levels, coded_by_numbers
 from xordal.rules.elimination import MOST_MODULUS, Effort, wants_compiled
 from xordal.rules.evidence import Evidence, Judge
+from xordal.rules.meeting import FEWEST, plan
 from xordal.rules.merging import merged, scaled
 from xordal.rules.relations import function_of_a_column, kind_of
 from xordal.rules.schemes import scheme_of
@@ -90,6 +91,7 @@ def find_rules(
     exact: bool = False,
     alpha: float = 0.05,
     seed: int = 0,
+    largest_parity: int = 4,
     notice: Callable[[str], None] = lambda line: None,
 ) -> FoundRules:
     """Find the additive rules of a table: sums of functions of columns that are constant modulo a number.
@@ -107,6 +109,9 @@ def find_rules(
         With probability of at most about alpha, any rule is found in a table that obeys none.
     seed
         Of the random choices of rows and orders.
+    largest_parity
+        Parities of up to so many binary columns are sought through much noise: 4, 5 or 6. Among a thousand
+        columns 5 and 6 take about a minute each.
     notice
         Called with a line of text when something takes long before the search can begin.
 
@@ -137,12 +142,18 @@ def find_rules(
         raise SettingsError(f"alpha must be between 0 and 1, not {alpha!r}.")
     if not isinstance(seed, Integral) or seed < 0:
         raise SettingsError(f"seed must be zero or a positive whole number, not {seed!r}.")
+    if largest_parity not in (4, 5, 6):
+        raise SettingsError(f"largest_parity must be 4, 5 or 6, not {largest_parity!r}.")
     table = _repeated(data if isinstance(data, CategoricalTable) else read_table(data))
     codings, notes = codings_of(table)
     tried = primes if primes is not None else _default_moduli(table, codings, notes)
     judge = Judge(table.codes, table.levels, table.weights, len(tried) + 1)
     largest = max(coding.n_unknowns for coding in codings)
-    effort = Effort(exact, wants_compiled(largest, len(tried) + 1, exact))
+    effort = Effort(exact, wants_compiled(largest, len(tried) + 1, exact), largest_parity)
+    if 2 in tried and not exact:
+        notes += _parities_not_sought(
+            max(len(coding.of_binary_columns()) for coding in codings), largest_parity
+        )
     if effort.is_compiled:
         _tell_of_compiling(notice)
     sought = seek(table, codings, tried, effort, judge, alpha, np.random.default_rng(int(seed)))
@@ -257,6 +268,18 @@ def _default_moduli(table: CategoricalTable, codings: Sequence[Coding], notes: l
     return tried
 
 
+def _parities_not_sought(n_binary: int, largest: int) -> list[str]:
+    too_many = [
+        order for order in range(4, largest + 1) if n_binary >= FEWEST and plan(order, n_binary) is None
+    ]
+    if not too_many:
+        return []
+    return [
+        f"Parities of {' and '.join(map(str, too_many))} among {n_binary:,} binary columns were sought by "
+        "elimination only, which finds those that hardly any row breaks."
+    ]
+
+
 def _tell_of_compiling(notice: Callable[[str], None]) -> None:
     from xordal.counting._jit import is_compiled
     from xordal.rules import _dense
@@ -294,7 +317,7 @@ def _merged_all(rules: list[Candidate], table: CategoricalTable) -> list[Candida
 def _functions(table: CategoricalTable, sought: Sought, judge: Judge) -> list[tuple[Candidate, Evidence, str]]:
     """Return columns that are functions of another, each once, from the column of fewest levels."""
     found: dict[int, tuple[tuple[int, int], Candidate, Evidence, str]] = {}
-    for one, other in sorted(sought.pairs):
+    for one, other in sorted({(pair.variables[0], pair.variables[1]) for pair in sought.pairs}):
         told = function_of_a_column(table, one, other, judge.n_moduli)
         if told is None:
             continue

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
 
-_MORE_BROKEN = 1.6  # times as many rows may break both together as break one
-_SOME = 3
+_MORE_BROKEN = 3  # times as many rows may break both together as break one: half of all typing errors are even
+_SOME, _SHARE = 3, 0.005  # and so many rows, or this share of them
 _LARGEST = 1021  # modulus that is told
 
 
@@ -25,13 +26,14 @@ def merged(
     one: Candidate, other: Candidate, codes: NDArray[np.int32], levels: Sequence[Sequence[Hashable]]
 ) -> Candidate | None:
     """Return two rules of different primes as one, or None where they are two."""
-    if one.modulus == other.modulus or not one.modulus or not other.modulus:
+    if not one.modulus or not other.modulus or gcd(one.modulus, other.modulus) > 1:
         return None
     if one.modulus * other.modulus > _LARGEST or not _fit(one, other, levels):
         return None
     combined = combine(scaled(one, levels), scaled(other, levels))
     broken = [int((~rule.is_obeyed(codes)).sum()) for rule in (one, other, combined)]
-    return combined if broken[2] <= _MORE_BROKEN * max(broken[:2]) + _SOME else None
+    few = max(_SOME, _SHARE * codes.shape[1])
+    return combined if broken[2] <= _MORE_BROKEN * min(broken[:2]) + few else None
 
 
 def _fit(one: Candidate, other: Candidate, levels: Sequence[Sequence[Hashable]]) -> bool:
@@ -80,11 +82,11 @@ def scaled(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> Candid
     factor = 1
     for variable, values in reversed(list(zip(candidate.variables, candidate.functions, strict=True))):
         weight = weight_of(levels[variable], values, p)
-        if weight and np.gcd(weight, p) == 1:
+        if weight and gcd(weight, p) == 1:
             factor = pow(weight, -1, p)
             break
     else:
-        first = next((int(v) for v in candidate.functions[-1] if v != UNKNOWN and np.gcd(v, p) == 1), 1)
+        first = next((int(v) for v in candidate.functions[-1] if v != UNKNOWN and gcd(int(v), p) == 1), 1)
         factor = pow(first, -1, p)
     functions = tuple(np.where(f == UNKNOWN, f, f * factor % p) for f in candidate.functions)
     return _from_zero(replace(candidate, functions=functions, constant=candidate.constant * factor % p), levels)

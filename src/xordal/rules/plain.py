@@ -29,6 +29,12 @@ TESTED = 48
 """Rows in which a pair of combinations is tried first; whoever passes is counted in all rows."""
 FIRST = 8
 """Rows of those from which the factor of the pair is taken."""
+FITTING = 3
+"""Of the first rows, as many as the factor must fit. A rule that holds in three quarters of the rows does so in
+996 of 1,000 pairs; of two combinations without a rule modulo 11, one in eight does."""
+
+MOST_PAIRS = 1000
+"""Pairs that are counted in all rows for one choice of rows."""
 
 Array = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -75,6 +81,27 @@ def exchanged(system: Array, own: Places, n_rows: int, p: int, leaving: Places, 
             pivot(system, int(one), row, p)
 
 
+def search(
+    system: Array,
+    own: Places,
+    n_rows: int,
+    p: int,
+    least: float,
+    pairs: bool,
+    leaving: Places,
+    entering: Places,
+) -> Array:
+    """Look at one choice of rows after another, and return what is zero in enough of the other rows.
+
+    ``leaving`` and ``entering`` have one row for each choice: see ``exchanged``.
+    """
+    found = [system[:0, n_rows:]]
+    for out, into in zip(leaving, entering, strict=True):
+        found.append(nearly_solving(system, own, n_rows, p, least, pairs))
+        exchanged(system, own, n_rows, p, out, into)
+    return np.concatenate(found)
+
+
 def nearly_solving(system: Array, own: Places, n_rows: int, p: int, least: float, pairs: bool) -> Array:
     """Return the combinations, and sums of two, that are 0 in at least this share of the rows not chosen.
 
@@ -85,7 +112,7 @@ def nearly_solving(system: Array, own: Places, n_rows: int, p: int, least: float
         return found
     free = free_rows(own, n_rows)
     tried = _promising(system[:, free[:TESTED]].astype(np.int64), p, least)
-    return np.concatenate([found, confirmed(system, free, n_rows, p, least, tried)])
+    return np.concatenate([found, confirmed(system, free, n_rows, p, least, tried[:MOST_PAIRS])])
 
 
 def solving_alone(system: Array, n_rows: int, least: float) -> Array:
@@ -128,9 +155,8 @@ def _promising(values: Places, p: int, least: float) -> list[tuple[int, int, int
         counts = np.bincount(keys.ravel(), minlength=p * len(rest)).reshape(len(rest), p)
         counts[:, 0] = 0
         factor = counts.argmax(axis=1)
-        fits = ratios == factor[:, None]
-        both_zero = (rest == 0) & (values[one] == 0)
-        enough = (fits | both_zero).sum(axis=1) >= least * values.shape[1]
+        fits = (ratios == factor[:, None]) | ((rest == 0) & (values[one] == 0))
+        enough = (fits.sum(axis=1) >= least * values.shape[1]) & (fits[:, :FIRST].sum(axis=1) >= FITTING)
         for place in np.flatnonzero(enough & (counts.max(axis=1) > 0)):
             found.append((one, one + 1 + int(place), int(factor[place])))
     return found

@@ -71,10 +71,10 @@ def as_whole_numbers(candidate: Candidate, table: CategoricalTable, n_broken: in
         whole = Candidate(0, candidate.variables, functions, 0)
         terms, known = whole.terms(table.codes)
         sums = terms.sum(axis=0)[known]
-        values, place = np.unique(sums, return_inverse=True)
-        counts = np.bincount(place, weights=None if table.weights is None else table.weights[known])
+        least = int(sums.min())
+        counts = np.bincount(sums - least, weights=None if table.weights is None else table.weights[known])
         if counts.max() >= table.n_rows - n_broken - 0.2 * n_broken:
-            return Candidate(0, candidate.variables, functions, -int(values[counts.argmax()]))
+            return Candidate(0, candidate.variables, functions, -int(counts.argmax()) - least)
     return None
 
 

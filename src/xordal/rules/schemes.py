@@ -12,6 +12,11 @@ from math import gcd
 from xordal.rules.candidate import UNKNOWN, Candidate, weight_of
 from xordal.rules.coding import numbers_of
 
+_WEEK = 7
+_MONTHS = (
+    (0, 3, 3, 6, 1, 4, 6, 2, 5, 0, 3, 5),
+    (0, 3, 4, 0, 2, 5, 0, 3, 6, 1, 4, 6),
+)  # first days, leap year last
 _GTIN = {8: "EAN-8", 12: "UPC-A", 13: "EAN-13", 14: "GTIN-14", 17: "GSIN", 18: "SSCC"}
 
 
@@ -32,6 +37,8 @@ def scheme_of(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> str
         return "parity"
     if candidate.constant == 0 and modulus == 10 and _is_luhn(candidate, of):
         return "Luhn"
+    if modulus == _WEEK and _is_calendar(candidate, of):
+        return "calendar"
     weights = [weight_of(each, f, modulus) for each, f in zip(of, candidate.functions, strict=True)]
     if modulus == 0 or any(weight is None for weight in weights):
         return ""
@@ -61,7 +68,8 @@ def _schemes(m: int, modulus: int) -> list[tuple[str, list[int]]]:
         found = {10: [("ISBN-10", falling)], 8: [("ISSN", falling)]}.get(m, [("weights falling to 1", falling)])
         return [*found, ("ISO 7064 mod 11-2", powers[0])]
     if modulus == 97 and m > 2:
-        return [("IBAN (mod 97)", powers[1])]
+        account = [pow(10, m - 3 - place + 6, modulus) for place in range(m - 2)]  # before country and check
+        return [("IBAN (mod 97)", [10, 1, *account]), ("ISO 7064 mod 97-10", powers[1])]
     if modulus == 37 and m > 2:
         return [("ISO 7064 mod 37-2", powers[0])]
     return []
@@ -83,3 +91,20 @@ def _is_luhn(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> bool
         if fits:
             return True
     return False
+
+
+def _is_calendar(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> bool:
+    """Whether one column is the day of the week, one the day of the month, and one the month, by any names.
+
+    Counted in days, the twelve months move the week as they do in a common year or in a leap year.
+    """
+    of_size = {len(each): values for each, values in zip(levels, candidate.functions, strict=True)}
+    days = [
+        weight_of(each, f, _WEEK) for each, f in zip(levels, candidate.functions, strict=True) if len(each) > 27
+    ]
+    if not {_WEEK, 12} <= set(of_size) or len(days) != 1 or not days[0] or UNKNOWN in of_size[12]:
+        return False
+    moved = of_size[12] * pow(days[0], -1, _WEEK)
+    return any(
+        sorted((moved + start) % _WEEK) == sorted(months) for start in range(_WEEK) for months in _MONTHS
+    )

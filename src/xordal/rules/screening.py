@@ -2,7 +2,7 @@
 
 Elimination meets many combinations that are zero in most rows for a dull reason, a level that most rows lack
 for example. How often independent columns would give zero follows for all combinations at once from the
-characteristic functions of their columns, P(sum = 0) = 1/p times the sum over k of E exp(2 pi i k sum / p).
+characteristic functions of their columns, P(sum = 0) = 1/p times the sum over k of E exp(-2 pi i k sum / p).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def promising(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p: i
     sums = vectors.astype(np.float64) @ coding.matrix(codes, rows, p).astype(np.float64)
     holds = (sums % p == 0).mean(axis=1)
     best = np.argsort(-holds, kind="stable")[:_MOST]
+    best = best[holds[best] > SETTLED]  # chance only takes away from that
     vectors, holds = vectors[best], holds[best]
     by_chance = independent(coding, vectors, codes, p) if p <= _MOST_TURNS else np.zeros(len(vectors))
     settled = (holds - by_chance) / np.maximum(1 - by_chance, 1e-9)
@@ -41,7 +42,7 @@ def promising(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p: i
 def independent(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p: int) -> NDArray[np.float64]:
     """Return how often each solution would hold, were the columns independent."""
     turns = np.arange(p // 2 + 1)  # the others are conjugates of these
-    circle = np.exp(2j * np.pi * np.arange(p) / p)
+    circle = np.exp(-2j * np.pi * np.arange(p) / p)
     product = circle[np.outer(vectors[:, 0], turns) % p]
     at = 1
     for array, column in zip(coding.values, codes, strict=True):
@@ -54,9 +55,10 @@ def independent(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p:
         if not len(used):
             continue
         share = np.bincount(column, minlength=len(array)) / len(column)
-        values = own[used] @ array.T % p
-        for turn in turns:
-            product[used, turn] *= circle[values * turn % p] @ share
+        values, of = own[used] @ array.T % p, np.zeros((len(used), p))
+        for level in np.flatnonzero(share):
+            of[np.arange(len(used)), values[:, level]] += share[level]
+        product[used] *= np.fft.rfft(of, axis=1)
     weights = np.full(len(turns), 2.0)
     weights[0] = 1.0
     if p == 2:

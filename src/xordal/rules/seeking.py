@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
 from xordal.rules.coding import Coding
+from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import Judge, log_tail
+from xordal.rules.meeting import FEWEST, MOST_ROWS, noisy_parities
 from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers
 from xordal.rules.screening import promising
 from xordal.rules.span import Span
@@ -26,6 +28,8 @@ _VOTING_ROWS = 20_000
 _SCREENING_ROWS = 1_000
 _PATIENCE = 30  # solutions in a row that are none after which no more are looked at
 _BEYOND_CHANCE = 1e-6  # p-value at which a rule holds where those that it follows from do not
+_CLEAN = 0.01  # share of broken rows up to which no other rule can be what makes a sum constant
+_LIKE = 0.01  # difference in the share of broken rows that makes no other class
 _MOST_WHOLE = 600  # unknowns up to which relations of whole numbers are sought by elimination
 
 
@@ -34,7 +38,7 @@ class Sought:
     """What a search has found: rules of three or more columns, and pairs of columns that go together."""
 
     rules: list[Candidate] = field(default_factory=list)
-    pairs: set[tuple[int, int]] = field(default_factory=set)
+    pairs: list[Candidate] = field(default_factory=list)
 
 
 def seek(
@@ -96,31 +100,59 @@ class _Seeker:
             of_all_new = of_all[:0]
         else:
             of_all_new = of_all
-        screened = self._screened(coding, of_most, modulus, rows)
-        vectors = np.concatenate([of_all_new, screened])
-        if len(vectors):
+        if modulus == 2 and not coding.by_numbers and not self.effort.exact:
+            of_most = np.concatenate([of_most, self._noisy_parities(coding, rows)])
+        vectors, judged = of_all[:0], set[bytes]()
+        found = [(0.0, vector) for vector in of_all_new] + self._screened(coding, of_most, modulus, rows)
+        for more in _classes(found):
+            vectors = np.concatenate([vectors, more])
             for vector in sparse_basis(vectors, coding.variable, p, self.generator):
-                self._judge(coding, vector, modulus)
+                if vector.tobytes() not in judged:
+                    judged.add(vector.tobytes())
+                    self._judge(coding, vector, modulus)
         return len(of_all)
 
-    def _screened(self, coding: Coding, vectors: Solutions, modulus: int, rows: NDArray[np.int64]) -> Solutions:
-        """Return the solutions of most rows that could be rules, their values put to a vote of some rows."""
+    def _noisy_parities(self, coding: Coding, rows: NDArray[np.int64]) -> Solutions:
+        """Return parities of few binary columns that hold in most rows, as solutions."""
+        unknowns = coding.of_binary_columns()
+        if len(unknowns) < FEWEST:
+            return np.zeros((0, coding.n_unknowns), dtype=np.int64)
+        bits = coding.bits(self.table.codes, rows[:MOST_ROWS])[unknowns]
+        sets = noisy_parities(bits, self.effort.largest_parity, self.generator)
+        found = np.zeros((len(sets), coding.n_unknowns), dtype=np.int64)
+        for vector, columns in zip(found, sets, strict=True):
+            vector[unknowns[list(columns)]] = 1
+            vector[0] = np.bitwise_xor.reduce(bits[list(columns)]).mean() > 0.5
+        return found
+
+    def _screened(
+        self, coding: Coding, vectors: Solutions, modulus: int, rows: NDArray[np.int64]
+    ) -> list[tuple[float, NDArray[np.int64]]]:
+        """Return the solutions of most rows that could be rules, and by what share of the rows they are broken.
+
+        Their values are put to a vote of some rows.
+        """
         p = modulus or LARGE_PRIME
+        if not len(vectors):
+            return []
         codes = np.ascontiguousarray(self.table.codes[:, rows[:_SCREENING_ROWS]])
         few = Judge(codes, self.judge.levels, None, 1)
         basis, n_failed = Basis(coding.n_unknowns, p), 0
+        found: list[tuple[float, NDArray[np.int64]]] = []
         for vector in promising(coding, vectors, codes, p):
             if basis.spans(vector):
                 continue
             candidate = self._candidate(coding, vector, modulus, codes)
             if candidate is not None and len(candidate.variables) > 1 and few.settles(candidate):
-                basis.add(_vector(coding, candidate, vector))
+                solution = _vector(coding, candidate, vector)
+                basis.add(solution)
+                found.append((few.n_broken(candidate) / codes.shape[1], solution))
                 n_failed = 0
             else:
                 n_failed += 1
                 if n_failed == _PATIENCE:
                     break
-        return basis.vectors
+        return found
 
     def _candidate(
         self, coding: Coding, vector: NDArray[np.int64], modulus: int, codes: NDArray[np.int32]
@@ -141,7 +173,7 @@ class _Seeker:
             return
         n_broken = evidence.n_broken
         if len(candidate.variables) == 2:
-            self.sought.pairs.add((candidate.variables[0], candidate.variables[1]))
+            self.sought.pairs.append(candidate)
             self.span.add(candidate)
             return
         if modulus and (whole := as_whole_numbers(candidate, self.table, n_broken)) is not None:
@@ -168,23 +200,42 @@ class _Seeker:
         return log_tail(int(obeyed.sum()), len(obeyed), by_chance) > log(_BEYOND_CHANCE)
 
     def best(self) -> Sought:
-        """Return what was found, without rules that better ones of the same columns explain."""
+        """Return what was found, without rules that follow from better ones or that those explain."""
         kept: list[Candidate] = []
-        whole = [rule for rule in self.sought.rules if not rule.modulus]
-        self.span = Span(
-            self.table
-        )  # an equation of whole numbers may have been found after what follows from it
-        for rule in whole:
-            self.span.add(rule)
-        better = Span(self.table)
-        for candidate in sorted(self.sought.rules, key=self.judge.n_broken):
+        self.span = self.span.emptied()  # an equation may have been found after what follows from it
+        for known in (*self.sought.pairs, *(rule for rule in self.sought.rules if not rule.modulus)):
+            self.span.add(known)
+        better = self.span.emptied()
+        for candidate in sorted(
+            self.sought.rules, key=lambda rule: (self.judge.n_broken(rule), len(rule.variables))
+        ):
             if candidate.modulus and self._follows(candidate, self.judge.evidence(candidate).by_chance):
                 continue
             given = better.within(candidate)
+            if self.judge.n_broken(candidate) > _CLEAN * self.judge.n_rows:
+                given += connected(candidate, kept)
             if self.judge.evidence(candidate, given).is_rule(self.judge.n_rows, self.alpha):
                 kept.append(candidate)
                 better.add(candidate)
+                self.span.add(candidate)
         return Sought(kept, self.sought.pairs)
+
+
+def _classes(found: list[tuple[float, NDArray[np.int64]]]) -> list[Solutions]:
+    """Return solutions in classes of like shares of broken rows, to be judged one after the other.
+
+    Taken together, a rule without exception plus one that a quarter of the rows breaks would be a smaller rule
+    that a quarter breaks, and take the place of the first. Sums of three rules are still in one class with
+    them, so that the small ones are found.
+    """
+    classes: list[list[NDArray[np.int64]]] = []
+    most = -1.0
+    for share, vector in sorted(found, key=lambda each: each[0]):
+        if share > most:
+            classes.append([])
+            most = 3 * share + _LIKE
+        classes[-1].append(vector)
+    return [np.array(vectors) for vectors in classes]
 
 
 def _vector(coding: Coding, candidate: Candidate, vector: NDArray[np.int64]) -> NDArray[np.int64]:

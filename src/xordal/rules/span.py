@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate
+from xordal.rules.coding import level_counts
 from xordal.rules.sparse import echelon
 
 _MOST_LEVELS = 16  # of a column, the commonest: two rules that agree on them are the same but for rare levels
@@ -16,21 +19,27 @@ class Span:
     """Rules found so far, as vectors: the value of each level less that of the column's commonest one."""
 
     def __init__(self, table: CategoricalTable) -> None:
-        self._levels = [
-            np.argsort(-np.bincount(column, weights=table.weights), kind="stable")[:_MOST_LEVELS]
-            for column in table.codes
-        ]
+        self._levels = [np.argsort(-n, kind="stable")[:_MOST_LEVELS] for n in level_counts(table)]
         self._n_levels = table.n_levels
         sizes = [max(len(levels) - 1, 0) for levels in self._levels]
         self._start = np.concatenate([[0], np.cumsum(sizes)])
         self._found: list[Candidate] = []
+
+    def emptied(self) -> Span:
+        """Return another one of the same table, without rules."""
+        other = copy(self)
+        other._found = []
+        return other
 
     def add(self, candidate: Candidate) -> None:
         """Add a rule."""
         self._found.append(candidate)
 
     def reasons(self, candidate: Candidate) -> list[Candidate]:
-        """Return rules from which one follows, none if it is new; whole numbers hold modulo everything."""
+        """Return rules from which one follows, as few as will do; none if it is new.
+
+        Whole numbers hold modulo everything.
+        """
         p = candidate.modulus
         known = [rule for rule in self._found if rule.modulus in (0, p) and self._touches(rule, candidate)]
         if not known:
@@ -39,7 +48,14 @@ class Span:
             p = 1021  # whole numbers that are told are small: equal modulo a large prime is equal
         vectors = np.array([self._vector(rule, p) for rule in (*known, candidate)])
         used = vectors[:, (vectors != 0).any(axis=0) & self._is_told(candidate)]
-        return known if len(echelon(used[:-1], p)) == len(echelon(used, p)) else []
+        if not _is_spanned(used[:-1], used[-1], p):
+            return []
+        needed = list(range(len(known)))
+        for place in range(len(known)):
+            fewer = [k for k in needed if k != place]
+            if _is_spanned(used[fewer], used[-1], p):
+                needed = fewer
+        return [known[k] for k in needed]
 
     def variation(self, candidate: Candidate) -> Candidate | None:
         """Return a rule of the same columns and modulus that differs in the levels of one column at most."""
@@ -97,3 +113,7 @@ class Span:
             shifted = np.where((told == UNKNOWN) | (told[0] == UNKNOWN), 0, told - told[0]) % p
             vector[self._start[variable] : self._start[variable + 1]] = shifted[1:]
         return vector
+
+
+def _is_spanned(vectors: NDArray[np.int64], vector: NDArray[np.int64], p: int) -> bool:
+    return len(echelon(vectors, p)) == len(echelon(np.vstack([vectors, vector]), p))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -219,3 +220,61 @@ def crc_8(message: NDArray[np.int64]) -> NDArray[np.int64]:
         register = np.vstack([register[1:], np.zeros_like(out)[None]])
         register[[7, 6, 5]] ^= out
     return register
+
+
+def test_what_follows_from_totals_is_not_told_beside_them() -> None:
+    """Sums of functions of columns that totals connect hold in most rows; they are no rules of their own."""
+    generator = np.random.default_rng(42)
+    a, b, c, d = generator.integers(0, 8, (4, 1500))
+    clean = table_of(np.vstack([a, b, a + b, c, d, c + d, a + b + c + d]))
+    assert told(find_rules(clean)) == {(0, (0, 1, 2)), (0, (3, 4, 5)), (0, (2, 5, 6))}
+    wrong = (generator.random(1500) < 0.02) * generator.integers(1, 3, 1500)
+    found = find_rules(table_of(np.vstack([a, b, a + b + wrong, c, d, c + d, a + b + c + d])))
+    assert len(found) == 3 and {rule.modulus for rule in found} == {0}
+    assert {rule.n_broken for rule in found} == {0, int((wrong > 0).sum())}
+
+
+def test_two_groups_of_one_hot_columns_are_told_although_parts_of_them_often_hold() -> None:
+    generator = np.random.default_rng(1)
+    k, a = generator.integers(0, 5, 1500), generator.integers(0, 8, 1500) % 3
+    columns = np.vstack([*(k == i for i in range(5)), *(a == i for i in range(3))])
+    found = find_rules(table_of(columns))
+    assert {(rule.name, rule.variables) for rule in found} == {
+        ("exactly one", (0, 1, 2, 3, 4)), ("exactly one", (5, 6, 7))
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("modulus", [6, 10, 15])
+def test_a_sum_modulo_two_primes_is_told_once(modulus: int) -> None:
+    a, b = np.random.default_rng(5).integers(0, modulus, (2, 1500))
+    assert told(find_rules(table_of(np.vstack([a, b, (a + b) % modulus])))) == {(modulus, (0, 1, 2))}
+
+
+def test_a_check_column_that_is_there_twice_is_one_rule_and_one_pair() -> None:
+    a, b, c = np.random.default_rng(6).integers(0, 8, (3, 1500))
+    check = (a + 2 * b + 3 * c) % 7
+    columns = {"a": a, "b": b, "c": c, "check": check, "letter": np.array(list("ABCDEFG"))[check]}
+    found = find_rules(CategoricalTable.from_columns({k: v.tolist() for k, v in columns.items()}))
+    assert [(rule.modulus, rule.name) for rule in found] == [(7, ""), (0, "same")]
+
+
+@pytest.mark.parametrize("names", [False, True])
+def test_a_calendar_is_told_by_its_name(names: bool) -> None:
+    days = [date(2014, 1, 1) + timedelta(days=int(k)) for k in np.random.default_rng(7).integers(0, 2000, 2500)]
+    columns: dict[str, list[int] | list[str]] = {
+        "year": [day.year for day in days],
+        "month": [day.strftime("%b") for day in days] if names else [day.month for day in days],
+        "day": [day.day for day in days],
+        "weekday": [day.strftime("%A") for day in days] if names else [day.weekday() for day in days],
+    }
+    table = CategoricalTable.from_columns(columns)
+    (rule,) = find_rules(table, moduli=[7])
+    assert rule.name == "calendar" and rule.variables == (0, 1, 2, 3) and rule.holds > 0.9
+
+
+def test_rare_levels_make_no_rule() -> None:
+    """Sums that hold in most rows because most rows have the commonest levels."""
+    generator = np.random.default_rng(8)
+    rare = [generator.choice(5, size=2000, p=[0.94, 0.02, 0.02, 0.01, 0.01]) for _ in range(6)]
+    bits = (generator.random((8, 2000)) < 0.03).astype(np.int64)
+    assert not told(find_rules(table_of(np.stack(rare)))) and not told(find_rules(table_of(bits)))

@@ -6,19 +6,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from inspect import getdoc, signature
+from typing import Generic, TypeVar
 
 from xordal.errors import SettingsError, nearest
+from xordal.pi.zoo.codes import Codes, crc, ean_13, iban, isbn_10, luhn
 from xordal.pi.zoo.model import Model
 from xordal.pi.zoo.networks import embedded, ring
 from xordal.pi.zoo.paper import music_box, table_1
 from xordal.pi.zoo.sums import conditional_pi, epistasis, full_pi, modulus, parity, partial_pi
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """A function that builds models from keyword parameters."""
+class Family(Generic[T]):
+    """A function that builds models, or codes that obey rules, from keyword parameters."""
 
-    make: Callable[..., Model]
+    make: Callable[..., T]
 
     @property
     def summary(self) -> str:
@@ -31,7 +35,7 @@ class Family:
         return {name: parameter.default for name, parameter in signature(self.make).parameters.items()}
 
 
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, Family[Model]] = {
     "table-1": Family(table_1),
     "music-box": Family(music_box),
     "parity": Family(parity),
@@ -43,6 +47,13 @@ FAMILIES: dict[str, Family] = {
     "embedded": Family(embedded),
     "ring": Family(ring),
 }
+CODES: dict[str, Family[Codes]] = {
+    "ean-13": Family(ean_13),
+    "luhn": Family(luhn),
+    "isbn-10": Family(isbn_10),
+    "iban": Family(iban),
+    "crc": Family(crc),
+}
 
 
 def build(name: str, parameters: Mapping[str, str] | None = None) -> Model:
@@ -53,9 +64,24 @@ def build(name: str, parameters: Mapping[str, str] | None = None) -> Model:
     >>> build("parity", {"variables": "5", "noise": "0.1"}).joint.variables
     ('x1', 'x2', 'x3', 'x4', 'y')
     """
-    if name not in FAMILIES:
-        raise SettingsError(f"There is no model {name!r}; {nearest(name, FAMILIES)}")
-    family = FAMILIES[name]
+    return _built(FAMILIES, name, parameters)
+
+
+def build_codes(name: str, parameters: Mapping[str, str] | None = None) -> Codes:
+    """Build codes from the name of their family and parameters as text.
+
+    Examples
+    --------
+    >>> build_codes("isbn-10", {"errors": "1/100"}).variables
+    ('isbn',)
+    """
+    return _built(CODES, name, parameters)
+
+
+def _built(families: Mapping[str, Family[T]], name: str, parameters: Mapping[str, str] | None) -> T:
+    if name not in families:
+        raise SettingsError(f"There is no model {name!r}; {nearest(name, [*FAMILIES, *CODES])}")
+    family = families[name]
     values = {key: _parsed(name, family.defaults, key, text) for key, text in (parameters or {}).items()}
     return family.make(**values)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from xordal.errors import SettingsError
@@ -74,12 +75,26 @@ def _numba(table: CategoricalTable, job: CountingJob) -> CellCounter:
     return NumbaOracle(table, threads=job.threads, notice=job.notice)
 
 
+def _gpu(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    from xordal.counting.gpu.cupy_engine import CupyEngine
+    from xordal.counting.gpu.oracle import GpuOracle
+
+    return GpuOracle(table, CupyEngine(job.notice), partial(_rest_of_gpu, job=job), notice=job.notice)
+
+
+def _rest_of_gpu(table: CategoricalTable, job: CountingJob) -> TableOracle:
+    """Return what does what a GPU does not."""
+    from xordal.counting.cpu_numba import NumbaOracle
+
+    return NumbaOracle(table, threads=job.threads, notice=job.notice)
+
+
 def _auto(table: CategoricalTable, job: CountingJob) -> CellCounter:
     worth = _WORTH_LOADED if "xordal.counting.cpu_numba" in sys.modules else _WORTH
     return (_numba if seconds_of_numpy(table, job.n_sets) > worth else _numpy)(table, job)
 
 
-BACKENDS: dict[str, Backend] = {"auto": _auto, "numpy": _numpy, "numba": _numba}
+BACKENDS: dict[str, Backend] = {"auto": _auto, "numpy": _numpy, "numba": _numba, "gpu": _gpu}
 """The backends that have a name."""
 
 

@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.gpu.engine import LEVELS, PADDING, TILE_J, TILE_K, ScreenJob, blocks_of, n_words
+from xordal.counting.gpu.engine import GROUP, LEVELS, PADDING, TILE_J, TILE_K, ScreenJob, blocks_of, n_words
 from xordal.errors import SettingsError
 
 INSTALL = 'python -m pip install "xordal[gpu]"'
 _OLDEST = 80  # compute capability 8.0, Ampere: the first with AND and popcount as a product
-_OF_I = TILE_J + TILE_K + 4  # words with what is known of a slot i
-_CHUNK_ROW = 36  # words of a chunk of rows in shared memory
+# Words of shared memory, as in screen.cu: of a chunk of rows, of a slot's chunk, of a tile's, and what is known of a
+# slot i and of the slots of a tile, queues included.
+_CHUNK = 32
+_ROW = _CHUNK + 4
+_TILE = (TILE_J + TILE_K) * _ROW
+_OF_I = TILE_J + TILE_K + 4
+_SLOTS = 2 * (TILE_J + TILE_K) + 8 * 64 * 4  # and the queues of eight warps
 _STAGES = 4
 _BLOCKS_A_CORE = 16  # blocks for each multiprocessor, so that all end at about the same time
 _WIDE = 1 << 22  # rows from which counts are not kept as the bits of a float
@@ -32,7 +37,9 @@ def why_not() -> str | None:
     try:
         capability = int(cupy.cuda.Device().compute_capability)
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        return f"There is no NVIDIA GPU that CuPy can use here: {error}. Leave --backend gpu out, or choose numba."
+        return (
+            f"There is no NVIDIA GPU that CuPy can use here: {error}. Leave --backend gpu out, or choose numba."
+        )
     if capability < _OLDEST:
         return (
             f"The GPU backend needs compute capability 8.0 or newer (Ampere, 2020); this GPU has {capability / 10}. "
@@ -120,17 +127,18 @@ class CupyEngine:
         if not len(blocks):
             return sets[:0], 0
         panel, stages, shared = self._shape(words)
-        splits = min(-(-_BLOCKS_A_CORE * self._n_cores // len(blocks)), -(-n_i // panel))
+        wanted = -(-_BLOCKS_A_CORE * self._n_cores // len(blocks))
+        splits = min(wanted, -(-n_i // (panel or GROUP)))
         defines = (job.planes_i, job.planes, int(panel == 0), int(job.n_rows >= _WIDE))
         kernel = _kernel("screen.cu", "screen", defines, self._notice)
         kernel.max_dynamic_shared_size_bytes = shared
         kernel(
             (len(blocks), max(splits, 1)), (256,),
             (
-                job.bits, job.slots, job.levels, job.i_bits, job.i_scalars, job.i_rho, job.limits,
+                job.bits, job.slots, job.kinds, job.i_bits, job.i_scalars, job.i_rho, job.limits,
                 np.int32(job.n_slots), np.int32(room_slots), np.int32(words), np.int32(n_i), np.int32(job.i_first),
-                np.int32(panel), np.int32(stages), np.int64(blocks[0]), np.float32(job.n_rows), sets, n_found,
-                np.uint64(room),
+                np.int32(panel), np.int32(stages), np.int64(blocks[0]), np.float32(job.n_rows), np.int32(job.measure),
+                np.float32(job.least), np.float32(job.spare), sets, n_found, np.uint64(room),
             ),
             shared_mem=shared,
         )  # fmt: skip
@@ -139,13 +147,14 @@ class CupyEngine:
 
     def _shape(self, words: int) -> tuple[int, int, int]:
         """Return the i of a panel, 0 where rows are streamed, the stages of streaming and the shared memory."""
-        tile = 4 * (TILE_J + TILE_K) * (words + 4)
-        for panel in (PADDING, PADDING // 2, PADDING // 4, PADDING // 8):
-            if tile + 8 * panel * (words + _OF_I) <= self._shared:
-                return panel, 0, tile + 8 * panel * (words + _OF_I)
-        stage = 4 * ((TILE_J + TILE_K + 4) * _CHUNK_ROW + 4 * _OF_I)
-        stages = min(_STAGES, self._shared // stage)
-        return 0, stages, stages * stage
+        n_chunks = -(-words // _CHUNK)
+        for panel in (PADDING, PADDING // 2, PADDING // 4):
+            of_panel = panel * (n_chunks * _ROW + _OF_I)
+            if (needed := 4 * (_SLOTS + n_chunks * _TILE + 2 * of_panel)) <= self._shared:
+                return panel, 0, needed
+        stage = _TILE + GROUP * (_ROW + _OF_I)
+        stages = min(_STAGES, (self._shared // 4 - _SLOTS) // stage)
+        return 0, stages, 4 * (_SLOTS + stages * stage)
 
     def free_bytes(self) -> int:
         """Return the memory of the device that is free, or that CuPy holds and does not use."""
@@ -173,6 +182,8 @@ def _kernel(
     options = ["--std=c++17"]
     if defines is not None:
         assert LEVELS == 6  # as in screen.cu
-        options += [f"-D{key}={value}" for key, value in zip(("PI", "PJ", "STREAM", "WIDE"), defines, strict=True)]
+        options += [
+            f"-D{key}={value}" for key, value in zip(("PI", "PJ", "STREAM", "WIDE"), defines, strict=True)
+        ]
         notice("loading the GPU kernel (compiled once, some seconds)")
     return cupy.RawKernel(source, name, options=tuple(options))

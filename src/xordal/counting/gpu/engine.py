@@ -7,14 +7,22 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.oracle import Measure
+
 LEVELS = 6
 """Levels of a variable that a device scans are fewer than this: up to four planes."""
+CLASSES = 8
+"""Classes of variables by the share of their rarest level."""
 TILE_J, TILE_K, GROUP = 128, 64, 4
 """Slots j and k of a tile, and slots i that are multiplied with it at a time."""
 PADDING = 32
 """Slots i come in multiples of this many, so that panels are full."""
 STEP = 8
 """Words of rows that one product takes."""
+
+
+MEASURES: tuple[Measure, ...] = ("total", "needed", "interaction")
+"""By the numbers that ``screen.cu`` has for them."""
 
 
 class ScreenJob(NamedTuple):
@@ -25,17 +33,22 @@ class ScreenJob(NamedTuple):
 
     bits: Any  # (room_slots, words) uint32: planes j and k
     slots: Any  # (room_slots, 2) float32: weight and part of each slot
-    levels: Any  # (room_slots / planes,) uint8: levels of each variable
+    kinds: Any  # (room_slots / planes,) uint8: levels of each variable, and 8 times its class
     i_bits: Any  # (n_i, words) uint32
-    i_scalars: Any  # (n_i, 4) float32: weight / rows, part, limit or its allowance, level and place as bits
+    i_scalars: Any  # (n_i, 4) float32: weight / rows, part, limit or allowance, kind and place as bits
     i_rho: Any  # (n_i, room_slots) float32
-    limits: Any  # (LEVELS, LEVELS, LEVELS) float32: what chi must reach, where levels differ
+    limits: (
+        Any  # (LEVELS, LEVELS, LEVELS, CLASSES) float32: what chi must reach; (CLASSES,) where all are binary
+    )
     planes_i: int
     planes: int
     n_slots: int  # those that are not padding
     i_first: int  # the place of the first i; -1 where i is the base of a scan
     n_rows: int
     tiles_j: tuple[int, int]  # the range of tiles of j that are looked at
+    measure: int  # what three binary columns are measured by before they are returned: its number in MEASURES
+    least: float  # nats below which they are not
+    spare: float  # what rounding may take off their chi, by (weight + 1)^2
 
 
 class Engine(Protocol):

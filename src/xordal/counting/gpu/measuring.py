@@ -69,21 +69,22 @@ def fitted(xp: Any, tables: Any, n_rows: int) -> Measured:
         off = xp.zeros(len(counts))
         for axis, margin in zip(axes, wanted, strict=True):
             now = fit.sum(axis=axis, keepdims=True)
-            off = xp.maximum(off, xp.abs(now - margin).reshape(len(counts), -1).max(axis=1))
+            off = xp.maximum(off, xp.abs(now - margin).max(axis=tuple(axes)))
             fit *= xp.where(now > 0, margin / xp.where(now > 0, now, 1.0), 0.0)
         if rounds % _LOOK == _LOOK - 1 and bool((off <= _PRECISION * n_rows).all()):
             break
     ratio = xp.where(counts > 0, counts / xp.where(counts > 0, fit, 1.0), 1.0)
-    values = (counts * xp.log(ratio)).reshape(len(counts), -1).sum(axis=1) / n_rows
+    values = (counts * xp.log(ratio)).sum(axis=tuple(axes)) / n_rows
     return Measured(xp.maximum(values, 0.0), off <= _PRECISION * n_rows)
 
 
 def _entropies(xp: Any, tables: Any, parts: Sequence[int], n_rows: int) -> Any:
     """Return the entropy of some parts of each set, in nats."""
     others = tuple(part + 1 for part in range(tables.ndim - 1) if part not in parts)
-    counts = (tables.sum(axis=others) if others else tables).reshape(len(tables), -1).astype(xp.float64)
+    counts = (tables.sum(axis=others) if others else tables).astype(xp.float64)
     shares = counts / n_rows
-    return -(shares * xp.log(xp.where(counts > 0, shares, 1.0))).sum(axis=1)
+    terms = shares * xp.log(xp.where(counts > 0, shares, 1.0))
+    return -terms.sum(axis=tuple(range(1, terms.ndim)))
 
 
 def _least(xp: Any, values: Sequence[Any]) -> Any:

@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.gpu.engine import GROUP, TILE_J, TILE_K, ScreenJob, blocks_of, n_here, n_words, tile_of
+from xordal.counting.gpu.engine import (
+    GROUP,
+    MEASURES,
+    TILE_J,
+    TILE_K,
+    ScreenJob,
+    blocks_of,
+    n_here,
+    n_words,
+    tile_of,
+)
+from xordal.counting.gpu.measuring import measured
 
 _SPLITS = 2  # blocks that share the i of a tile
 
@@ -111,22 +122,47 @@ class _Tile:
         chi += (rho_ij * rho_ij).reshape(n_i, planes_i, n_j, planes, 1).sum(axis=(1, 3))
         chi += (rho_ik * rho_ik).reshape(n_i, planes_i, 1, n_k, planes).sum(axis=(1, 4))
         chi += (self.rho * self.rho).reshape(n_j, planes, n_k, planes).sum(axis=(1, 3))
-        return self._places(chi, scalars[::planes_i])
+        return self._places(chi, scalars[::planes_i], at)
 
-    def _places(self, chi: NDArray[np.float32], scalars: NDArray[np.float32]) -> NDArray[np.int32]:
+    def _places(self, chi: NDArray[np.float32], scalars: NDArray[np.float32], first: int) -> NDArray[np.int32]:
         job, planes = self.job, self.job.planes
         packed = scalars[:, 3].copy().view(np.int32)
         i = (packed << 8) >> 8
         j = (self.j0 // planes + np.arange(TILE_J // planes))[:, None]
         k = self.k0 // planes + np.arange(TILE_K // planes)
+        kind, of_j, of_k = (packed >> 24) & 127, job.kinds[j[:, 0]], job.kinds[k]
         if job.planes_i == planes == 1:
-            limit = scalars[:, 2, None, None]
+            lowest = np.minimum(
+                job.limits[of_j >> 3].reshape(-1, 4).min(axis=1).repeat(4)[:, None], job.limits[of_k >> 3].min()
+            )  # at most that of a thread of the device
+            weight = scalars[:, 0] * np.float32(job.n_rows)
+            limit = np.minimum(scalars[:, 2, None, None], lowest)
+            limit = limit - (np.float32(job.spare) * (weight + 1) ** 2)[:, None, None]
         else:
-            limit = job.limits[np.ix_((packed >> 24) & 127, job.levels[j[:, 0]], job.levels[k])]
-            limit = limit - scalars[:, 2, None, None]
+            classes = np.minimum((kind >> 3)[:, None, None], np.minimum((of_j >> 3)[:, None], of_k >> 3))
+            kinds = (kind & 7)[:, None, None], (of_j & 7)[:, None], of_k & 7
+            limit = job.limits[(*kinds, classes)] - scalars[:, 2, None, None]
         is_set = (j > i[:, None, None]) & (k > j) & (k * planes < job.n_slots)
         at = np.argwhere((chi >= limit) & is_set)
-        return np.stack([i[at[:, 0]], j[at[:, 1], 0], k[at[:, 2]]], axis=1).astype(np.int32)
+        found = np.stack([i[at[:, 0]], j[at[:, 1], 0], k[at[:, 2]]], axis=1).astype(np.int32)
+        if job.planes_i != 1 or planes != 1:
+            return found
+        return found[self._second_look(at, first)]
+
+    def _second_look(self, at: NDArray[np.int64], first: int) -> NDArray[np.bool_]:
+        """Return which sets have the least that is measured of them; here in double precision."""
+        of_i, of_j, of_k = (
+            _ones(planes[places]).astype(np.int64)[:, : self.job.n_rows]
+            for planes, places in (
+                (self.job.i_bits, first + at[:, 0]),
+                (self.job.bits, self.j0 + at[:, 1]),
+                (self.job.bits, self.k0 + at[:, 2]),
+            )
+        )
+        cells = 4 * of_i + 2 * of_j + of_k
+        tables = np.stack([(cells == cell).sum(axis=1) for cell in range(8)], axis=1).reshape(-1, 2, 2, 2)
+        values = measured(np, tables, MEASURES[self.job.measure], self.job.n_rows).values
+        return np.asarray(values >= self.job.least)
 
     def _in_basis(self, counts: NDArray[np.float32]) -> NDArray[np.float32]:
         job = self.job

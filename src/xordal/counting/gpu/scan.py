@@ -66,9 +66,7 @@ class DeviceScan:
         Bar, measure and the best so far.
     """
 
-    def __init__(
-        self, columns: Columns, base: Columns | None, left_out: frozenset[int], asked: Asked
-    ) -> None:
+    def __init__(self, columns: Columns, base: Columns | None, left_out: frozenset[int], asked: Asked) -> None:
         self._columns, self._base, self._left_out, self._asked = columns, base, left_out, asked
         self._order = 3 if base is None else 2
         self._room = _FIRST_ROOM
@@ -136,9 +134,9 @@ class DeviceScan:
         """Return the sets whose bound reaches the bar; the buffer is made larger where it overflows."""
         columns, engine = self._columns, self._columns.engine
         if self._base is None:
-            job = columns.job(begin, end, self._bar)
+            job = columns.job(begin, end, self._bar, self._asked.measure)
         else:
-            job = columns.job_with(self._base, begin, end, self._bar)
+            job = columns.job_with(self._base, begin, end, self._bar, self._asked.measure)
         sets, n = engine.screen(job, self._room)
         if n > self._room:
             if n * _PER_SET > engine.free_bytes() // 2:
@@ -182,7 +180,9 @@ class DeviceScan:
             found, reach = Measured(found.values[is_kept], found.are_known[is_kept]), reach[is_kept]
         else:
             found = Measured(found.values[reach], found.are_known[reach])
-        values, kinds, are_known = (_on_host(of_set) for of_set in (found.values, kinds[reach], found.are_known))
+        values, kinds, are_known = (
+            _on_host(of_set) for of_set in (found.values, kinds[reach], found.are_known)
+        )
         for kind in np.unique(kinds).tolist() if best.top is not None else ():
             best.take(_levels_of(kind, self._order), values[(kinds == kind) & are_known])
         return _on_host(sets[reach]).astype(np.int32), values

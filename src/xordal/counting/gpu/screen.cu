@@ -18,10 +18,16 @@
 #define TJ 128
 #define TK 64
 #define THREADS 256
-#define CHUNK 32            // words of a chunk of rows, where they are streamed
-#define ROW (CHUNK + 4)     // 4 words apart modulo 32, so that fragments load without bank conflicts
-#define LEVELS 6
+#define CHUNK 32            // words of a chunk of rows
+#define ROW (CHUNK + 4)     // its distance in shared memory: 4 modulo 32, so that fragments load without bank conflicts
+#define TILE ((TJ + TK) * ROW)
 #define OF_I (TJ + TK + 4)  // words with what is known of a slot i: its rho with the tile, and its scalars
+#define SLOTS (2 * (TJ + TK))
+#define QUEUE 64            // sets that a warp keeps before it writes down half of them
+#define QUEUES (THREADS / 32 * QUEUE * 4)
+#define LEVELS 6
+#define CLASSES 8           // of the share of a variable's rarest level
+#define INFINITE __int_as_float(0x7f800000)
 
 #if WIDE
 #define START 0
@@ -46,31 +52,36 @@ __device__ __forceinline__ void copy16(void *to, const void *from) {
 __device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"); }
 template <int N> __device__ __forceinline__ void wait_but() { asm volatile("cp.async.wait_group %0;" ::"n"(N)); }
 
-// Where a slot of a tile lies in shared memory: in the order in which fragments hold it.
-__device__ __forceinline__ int row_of_j(int s) { return (s & 96) + (s & 3) * 8 + ((s & 31) >> 2); }
-__device__ __forceinline__ int row_of_k(int s) {
-  int r = s & 15;
-  return (s & 32) + ((((s >> 4) & 1) * 2 + ((r >> 1) & 1)) * 8) + ((r >> 2) * 2) + (r & 1);
+// A chunk of the tile: a thread copies 16 bytes of six slots. A slot lies where the fragments that hold it begin: slot
+// 4g + p of 32 slots j in row 8p + g, and slot 16b + 4q + 2f + e of 32 slots k in row 16b + 8f + 2q + e.
+__device__ __forceinline__ void copy_tile(unsigned *tile, const unsigned *bits, int j0, int k0, long long words, int from,
+                                          int n_words) {
+  const int w = (threadIdx.x & 7) * 4, s = threadIdx.x >> 3;
+  if (w >= n_words) return;
+  const int row_j = (s & 3) * 8 + (s >> 2), row_k = (s & 16) + (s & 2) * 4 + (s >> 1 & 6) + (s & 1);
+  const unsigned *of_j = bits + (j0 + s) * words + from + w, *of_k = bits + (k0 + s) * words + from + w;
+#pragma unroll
+  for (int m = 0; m < TJ / 32; ++m) copy16(tile + (32 * m + row_j) * ROW + w, of_j + 32 * m * words);
+#pragma unroll
+  for (int m = 0; m < TK / 32; ++m) copy16(tile + (TJ + 32 * m + row_k) * ROW + w, of_k + 32 * m * words);
 }
 
-__device__ __forceinline__ void copy_tile(unsigned *J, unsigned *K, int stride, const unsigned *bits, int j0, int k0,
-                                          long long words, int from, int n_words) {
-  int n_pieces = n_words >> 2;
-  for (int t = threadIdx.x; t < (TJ + TK) * n_pieces; t += THREADS) {
-    int s = t / n_pieces, w = (t % n_pieces) * 4;
-    if (s < TJ) copy16(J + row_of_j(s) * stride + w, bits + (j0 + s) * words + from + w);
-    else copy16(K + row_of_k(s - TJ) * stride + w, bits + (k0 + s - TJ) * words + from + w);
-  }
+// A chunk of n slots i, at most 32.
+__device__ __forceinline__ void copy_i(unsigned *to, const unsigned *i_bits, long long i, int n, long long words, int from,
+                                       int n_words) {
+  const int w = (threadIdx.x & 7) * 4, r = threadIdx.x >> 3;
+  if (w < n_words && r < n) copy16(to + r * ROW + w, i_bits + (i + r) * words + from + w);
 }
 
-__device__ __forceinline__ void copy_known(unsigned *to, int stride, int n, long long i, const float *i_rho,
-                                           const float4 *i_scalars, long long room_slots, int j0, int k0) {
+// What is known of n slots i.
+__device__ __forceinline__ void copy_known(unsigned *to, int n, long long i, const float *i_rho, const float4 *i_scalars,
+                                           long long room_slots, int j0, int k0) {
   for (int t = threadIdx.x; t < n * (OF_I / 4); t += THREADS) {
     const int r = t / (OF_I / 4), p = t % (OF_I / 4) * 4;
     const float *rho = i_rho + (i + r) * room_slots;
     const void *from = p < TJ ? (const void *)(rho + j0 + p)
                        : p < TJ + TK ? (const void *)(rho + k0 + p - TJ) : (const void *)(i_scalars + i + r);
-    copy16(to + r * stride + p, from);
+    copy16(to + r * OF_I + p, from);
   }
 }
 
@@ -81,28 +92,31 @@ __device__ __forceinline__ void multiply(int *c, const unsigned *a, const unsign
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Add the products of some words. J and K point to the thread's place in the first fragment, I to its first word.
+// Add the products of a chunk. J, K and I point to the thread's words of their first rows.
 template <int N_I>
-__device__ __forceinline__ void add_products(Products *acc, const unsigned *J, const unsigned *K, int stride,
-                                             const unsigned *I, int i_stride, int n_words) {
+__device__ __forceinline__ void add_products(Products *acc, const unsigned *J, const unsigned *K, const unsigned *I,
+                                             int n_words) {
+#pragma unroll 2
   for (int w = 0; w < n_words; w += 8) {
     unsigned A[2][4], B[4][2];
 #pragma unroll
     for (int a = 0; a < 2; ++a) {
-      const unsigned *p = J + a * 16 * stride + w;
-      A[a][0] = p[0], A[a][1] = p[8 * stride], A[a][2] = p[4], A[a][3] = p[8 * stride + 4];
+      const unsigned *p = J + a * 16 * ROW + w;
+      A[a][0] = p[0], A[a][1] = p[8 * ROW], A[a][2] = p[4], A[a][3] = p[8 * ROW + 4];
     }
 #pragma unroll
-    for (int b = 0; b < 4; ++b) B[b][0] = K[b * 8 * stride + w], B[b][1] = K[b * 8 * stride + w + 4];
+    for (int b = 0; b < 4; ++b) B[b][0] = K[b * 8 * ROW + w], B[b][1] = K[b * 8 * ROW + w + 4];
 #pragma unroll
     for (int ii = 0; ii < N_I; ++ii) {
-      unsigned x0 = N_I == 1 ? ~0u : I[ii * i_stride + w], x1 = N_I == 1 ? ~0u : I[ii * i_stride + w + 4];
+      const unsigned x0 = N_I == 1 ? ~0u : I[ii * ROW + w], x1 = N_I == 1 ? ~0u : I[ii * ROW + w + 4];
+      unsigned M[2][4];
 #pragma unroll
-      for (int a = 0; a < 2; ++a) {
-        unsigned M[4] = {A[a][0] & x0, A[a][1] & x0, A[a][2] & x1, A[a][3] & x1};
+      for (int a = 0; a < 2; ++a)
+        M[a][0] = A[a][0] & x0, M[a][1] = A[a][1] & x0, M[a][2] = A[a][2] & x1, M[a][3] = A[a][3] & x1;
 #pragma unroll
-        for (int b = 0; b < 4; ++b) multiply(acc[ii][a][b], M, B[b]);
-      }
+      for (int a = 0; a < 2; ++a)
+#pragma unroll
+        for (int b = 0; b < 4; ++b) multiply(acc[ii][a][b], M[a], B[b]);
     }
   }
 }
@@ -116,15 +130,30 @@ __device__ __forceinline__ void clear(Products &acc) {
       for (int c = 0; c < 4; ++c) acc[a][b][c] = START;
 }
 
-// What a thread knows of its slots j and k.
+// What a thread knows of its slots j and k: of pairs in registers, of single ones in shared memory.
 struct Own {
-  float wj[4], cj[4], wk[8], ck[8], rho[4][8];
-  int j, k;  // its first slots
+  float rho[4][8];
+  const float2 *of_j, *of_k;  // weight and part
+  int j, k;                   // its first slots
+  float limit;                // the lowest that chi must reach for any of its slots
+};
+
+// Weight and part of the slots of a thread.
+struct Single {
+  float wj[4], cj[4], wk[8], ck[8];
+  __device__ __forceinline__ Single(const Own &own) {
+#pragma unroll
+    for (int jp = 0; jp < 4; ++jp) wj[jp] = own.of_j[jp].x, cj[jp] = own.of_j[jp].y;
+#pragma unroll
+    for (int kk = 0; kk < 8; ++kk)
+      wk[kk] = own.of_k[(kk >> 2) * 16 + (kk & 3)].x, ck[kk] = own.of_k[(kk >> 2) * 16 + (kk & 3)].y;
+  }
 };
 
 // E[u_a u_b] - kappa_a kappa_b of the thread's slots, from the products with all rows. NaN, which reaches no limit,
 // where k is not after j or a slot is empty.
 __device__ __forceinline__ void correlate(Own &own, Products &all, float per_row, int n_slots) {
+  const Single one(own);
 #pragma unroll
   for (int vj = 0; vj < 4; vj += PJ)
 #pragma unroll
@@ -136,7 +165,7 @@ __device__ __forceinline__ void correlate(Own &own, Products &all, float per_row
 #pragma unroll
         for (int c = 0; c < PJ; ++c) {
           float count = AS_FLOAT(AT(all, vj + b, vk + c)) - (WIDE ? 0.0f : 8388608.0f);
-          u[b][c] = own.wk[vk + c] * (count + (c ? own.ck[vk + c] * before : 0.0f));
+          u[b][c] = one.wk[vk + c] * (count + (c ? one.ck[vk + c] * before : 0.0f));
           before += count;
         }
       }
@@ -147,8 +176,8 @@ __device__ __forceinline__ void correlate(Own &own, Products &all, float per_row
         float before = 0.0f;
 #pragma unroll
         for (int b = 0; b < PJ; ++b) {
-          float mean = own.wj[vj + b] * own.cj[vj + b] * own.wk[vk + c] * own.ck[vk + c];
-          float both = own.wj[vj + b] * (u[b][c] + (b ? own.cj[vj + b] * before : 0.0f)) * per_row;
+          float mean = one.wj[vj + b] * one.cj[vj + b] * one.wk[vk + c] * one.ck[vk + c];
+          float both = one.wj[vj + b] * (u[b][c] + (b ? one.cj[vj + b] * before : 0.0f)) * per_row;
           before += u[b][c];
           own.rho[vj + b][vk + c] = is_there ? both - mean : __int_as_float(0x7fffffff);
         }
@@ -156,73 +185,158 @@ __device__ __forceinline__ void correlate(Own &own, Products &all, float per_row
     }
 }
 
-// Triples that reach the limit, as places of their variables among those scanned.
-struct Found {
+// What is sought, and where it is written down: sets as places of their variables among those scanned.
+struct Goal {
+  const float4 *i_scalars;
+  const float *i_rho;
+  const float2 *slots;  // of the tile
+  int room_slots, j0, k0;
+  float n_rows;
+  int measure;   // 0 total, 1 needed, 2 interaction
+  float least;   // nats below which a triple is not written down
+  float spare;   // what rounding may take off chi, by (weight + 1)^2
   int *sets;
-  unsigned long long *n;
-  unsigned long long room;
+  unsigned long long *n_found, room;
 };
 
-__device__ __noinline__ void add(const Found &found, int i, int j, int k) {
-  unsigned long long at = atomicAdd(found.n, 1ull);
-  if (at < found.room) found.sets[3 * at] = i, found.sets[3 * at + 1] = j, found.sets[3 * at + 2] = k;
+// Sets on their way out, so that one addition to the count serves 32 of them and all lanes measure at once.
+struct Queue {
+  int4 *sets;
+  int n;
+};
+
+#if PI == 1 && PJ == 1
+
+__device__ __forceinline__ float x_log_x(float x) { return x > 1e-12f ? x * __logf(x) : 0.0f; }
+__device__ __forceinline__ float pair_sum(float a, float b, float both) {
+  return x_log_x(both) + x_log_x(a - both) + x_log_x(b - both) + x_log_x(1.0f - a - b + both);
+}
+
+// What is measured of a triple, from shares of rows, right to 4e-5 nats; of an interaction a bound.
+__device__ __noinline__ float measure_of(int measure, float i, float j, float k, float ij, float ik, float jk, float ijk) {
+  const float all = x_log_x(ijk) + x_log_x(ij - ijk) + x_log_x(ik - ijk) + x_log_x(jk - ijk) +
+                    x_log_x(i - ij - ik + ijk) + x_log_x(j - ij - jk + ijk) + x_log_x(k - ik - jk + ijk) +
+                    x_log_x(1.0f - i - j - k + ij + ik + jk - ijk);
+  const float of_i = x_log_x(i) + x_log_x(1.0f - i), of_j = x_log_x(j) + x_log_x(1.0f - j);
+  const float of_k = x_log_x(k) + x_log_x(1.0f - k);
+  if (measure == 0) return all - of_i - of_j - of_k;
+  const float of_ij = pair_sum(i, j, ij), of_ik = pair_sum(i, k, ik), of_jk = pair_sum(j, k, jk);
+  if (measure == 1) return all - fmaxf(of_i + of_jk, fmaxf(of_j + of_ik, of_k + of_ij));
+  return all - fmaxf(of_ik + of_jk - of_k, fmaxf(of_ij + of_jk - of_j, of_ij + of_ik - of_i));
+}
+
+// Of a set in the queue (slot i, slots j and k in the tile, count, rho_jk): whether what is measured of it is enough.
+__device__ __forceinline__ bool is_enough(const Goal &goal, int4 set, int *places) {
+  const float4 of_i = goal.i_scalars[set.x];
+  const int at_j = set.y >> 8, at_k = set.y & 255;
+  const float *rho = goal.i_rho + (long long)set.x * goal.room_slots;
+  const float2 of_j = goal.slots[at_j], of_k = goal.slots[TJ + at_k];
+  const float wi = of_i.x * goal.n_rows, i = of_i.y, j = of_j.y, k = of_k.y;
+  places[0] = __float_as_int(of_i.w) << 8 >> 8, places[1] = goal.j0 + at_j, places[2] = goal.k0 + at_k;
+  return !(measure_of(goal.measure, i, j, k, rho[places[1]] / (wi * of_j.x) + i * j, rho[places[2]] / (wi * of_k.x) + i * k,
+                      __int_as_float(set.w) / (of_j.x * of_k.x) + j * k, __int_as_float(set.z) / goal.n_rows) < goal.least);
+}
+
+#else
+
+__device__ __forceinline__ bool is_enough(const Goal &goal, int4 set, int *places) {
+  places[0] = set.x, places[1] = set.y, places[2] = set.z;
+  return true;
+}
+
+#endif
+
+__device__ __noinline__ void write_down(const Goal &goal, Queue &queue, int n) {
+  const int lane = threadIdx.x & 31;
+  int places[3];
+  const bool is_found = lane < n && is_enough(goal, queue.sets[lane], places);
+  const unsigned who = __ballot_sync(~0u, is_found);
+  unsigned long long at = 0;
+  if (lane == 0 && who) at = atomicAdd(goal.n_found, (unsigned long long)__popc(who));
+  at = __shfl_sync(~0u, at, 0) + __popc(who & ((1u << lane) - 1));
+  if (is_found && at < goal.room)
+    goal.sets[3 * at] = places[0], goal.sets[3 * at + 1] = places[1], goal.sets[3 * at + 2] = places[2];
+  const int4 rest = queue.sets[32 + lane];
+  __syncwarp();
+  queue.sets[lane] = rest;
+  queue.n -= n;
+  __syncwarp();
+}
+
+// Take in the sets of the lanes that have one; all lanes of a warp call this.
+__device__ __forceinline__ void take(const Goal &goal, Queue &queue, bool has_one, int4 set) {
+  const unsigned who = __ballot_sync(~0u, has_one);
+  if (!who) return;
+  if (has_one) queue.sets[queue.n + __popc(who & ((1u << (threadIdx.x & 31)) - 1))] = set;
+  queue.n += __popc(who);
+  __syncwarp();
+  if (queue.n >= 32) write_down(goal, queue, 32);
 }
 
 // What is known of four slots i: scalars[ii] = (weight / rows, part, limit or what rounding may take off it, level
 // and place of the variable as bits), and their rho with all slots of the tile.
 #if PI == 1 && PJ == 1
 
-// 8 operations a triple; the second look, which writes down, is rare.
-template <bool WRITES>
-__device__ __forceinline__ bool look(const Own &own, Products &acc, float4 scalar, const float *of_j,
-                                     const float *of_k, float n_rows, const Found &found) {
+// 9 operations a triple; what reaches its limit, one in some thousand, goes to the queue.
+__device__ __forceinline__ void look(const Own &own, const Single &one, Products &acc, const float *of_i, int at_j, int at_k,
+                                     int i_row, const Goal &goal, Queue &queue) {
+  const float4 scalar = *(const float4 *)(of_i + TJ + TK);
   const int i = __float_as_int(scalar.w) << 8 >> 8;
-  const float kappa = scalar.x * n_rows * scalar.y;
+  const float weight_i = scalar.x * goal.n_rows, kappa = weight_i * scalar.y;
+  const float least = fminf(scalar.z, own.limit) - goal.spare * (weight_i + 1.0f) * (weight_i + 1.0f);
   float limit[4], both[4], b[4];
 #pragma unroll
   for (int jp = 0; jp < 4; ++jp) {
-    float rho = of_j[jp], mean = own.wj[jp] * own.cj[jp];
-    limit[jp] = own.j + jp > i ? scalar.z - rho * rho : __int_as_float(0x7f800000);
-    both[jp] = scalar.x * own.wj[jp], b[jp] = rho + kappa * mean;
+    const float rho = of_i[at_j + jp];
+    limit[jp] = own.j + jp > i ? least - rho * rho : INFINITE;
+    both[jp] = scalar.x * one.wj[jp], b[jp] = rho + kappa * (one.wj[jp] * one.cj[jp]);
   }
-  bool any = false;
 #pragma unroll
-  for (int kk = 0; kk < 8; ++kk) {
-    const float weight = own.wk[kk], minus = MINUS_START(weight), mean = weight * own.ck[kk];
-    const float rho = of_k[(kk >> 2) * 16 + (kk & 3)], square = rho * rho;
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    float chi[2][4];
+    bool any = false;
 #pragma unroll
-    for (int jp = 0; jp < 4; ++jp) {
-      float count = fmaf(AS_FLOAT(AT(acc, jp, kk)), weight, minus);
-      float s = fmaf(count, both[jp], -mean * b[jp]);
-      s = fmaf(-own.wj[jp] * own.cj[jp], rho, s);
-      s = fmaf(-kappa, own.rho[jp][kk], s);
-      float chi = fmaf(s, s, fmaf(own.rho[jp][kk], own.rho[jp][kk], square));
-      if (WRITES) {
-        if (chi >= limit[jp]) add(found, i, own.j + jp, own.k + (kk >> 2) * 16 + (kk & 3));
-      } else {
-        any |= chi >= limit[jp];
+    for (int e = 0; e < 2; ++e) {
+      const int kk = 2 * quarter + e;
+      const float weight = one.wk[kk], minus = MINUS_START(weight), mean = weight * one.ck[kk];
+      const float rho = of_i[TJ + at_k + (kk >> 2) * 16 + (kk & 3)], square = rho * rho;
+#pragma unroll
+      for (int jp = 0; jp < 4; ++jp) {
+        const float count = fmaf(AS_FLOAT(AT(acc, jp, kk)), weight, minus), rho_jk = own.rho[jp][kk];
+        float s = fmaf(count, both[jp], -mean * b[jp]);
+        s = fmaf(-one.wj[jp] * one.cj[jp], rho, s);
+        s = fmaf(-kappa, rho_jk, s);
+        chi[e][jp] = fmaf(s, s, fmaf(rho_jk, rho_jk, square));
+        any |= chi[e][jp] >= limit[jp];
       }
     }
+    if (__any_sync(~0u, any)) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+#pragma unroll
+        for (int jp = 0; jp < 4; ++jp) {
+          const int kk = 2 * quarter + e, place = (at_j + jp) << 8 | (at_k + (kk >> 2) * 16 + (kk & 3));
+          const float count = AS_FLOAT(AT(acc, jp, kk)) - (WIDE ? 0.0f : 8388608.0f);
+          take(goal, queue, chi[e][jp] >= limit[jp],
+               make_int4(i_row, place, __float_as_int(count), __float_as_int(own.rho[jp][kk])));
+        }
+    }
   }
-  return any;
 }
 
-__device__ __forceinline__ void look_at(const Own &own, Products *acc, const float4 *scalars, const float *of_j,
-                                        const float *of_k, int stride, float n_rows, const float *limits,
-                                        const unsigned char *levels, const Found &found) {
+__device__ __forceinline__ void look_at(const Own &own, Products *acc, const float *known, int at_j, int at_k, int i_row,
+                                        const float *limits, const unsigned char *levels, const Goal &goal,
+                                        Queue &queue) {
+  const Single one(own);
 #pragma unroll
-  for (int ii = 0; ii < 4; ++ii) {
-    float4 scalar = scalars[ii * stride / 4];
-    if (look<false>(own, acc[ii], scalar, of_j + ii * stride, of_k + ii * stride, n_rows, found))
-      look<true>(own, acc[ii], scalar, of_j + ii * stride, of_k + ii * stride, n_rows, found);
-  }
+  for (int ii = 0; ii < 4; ++ii) look(own, one, acc[ii], known + ii * OF_I, at_j, at_k, i_row + ii, goal, queue);
 }
 
 #else
 
 // The planes of three variables together.
-__device__ __forceinline__ float chi_of(const Own &own, Products *acc, int vi, int vj, int vk, const float4 *scalar,
-                                        const float *of_j, const float *of_k, int stride, float n_rows) {
+__device__ __forceinline__ float chi_of(const Own &own, const Single &one, Products *acc, int vi, int vj, int vk,
+                                        const float *of_j, const float *of_k, const float *scalars, float n_rows) {
   float u[PI][PJ][PJ], chi = 0.0f;
 #pragma unroll
   for (int a = 0; a < PI; ++a)
@@ -232,7 +346,7 @@ __device__ __forceinline__ float chi_of(const Own &own, Products *acc, int vi, i
 #pragma unroll
       for (int c = 0; c < PJ; ++c) {
         float count = AS_FLOAT(AT(acc[vi + a], vj + b, vk + c)) - (WIDE ? 0.0f : 8388608.0f);
-        u[a][b][c] = own.wk[vk + c] * (count + (c ? own.ck[vk + c] * before : 0.0f));
+        u[a][b][c] = one.wk[vk + c] * (count + (c ? one.ck[vk + c] * before : 0.0f));
         before += count;
       }
     }
@@ -243,9 +357,9 @@ __device__ __forceinline__ float chi_of(const Own &own, Products *acc, int vi, i
       float before = 0.0f;
 #pragma unroll
       for (int b = 0; b < PJ; ++b) {
-        float one = u[a][b][c];
-        u[a][b][c] = own.wj[vj + b] * (one + (b ? own.cj[vj + b] * before : 0.0f));
-        before += one;
+        float now = u[a][b][c];
+        u[a][b][c] = one.wj[vj + b] * (now + (b ? one.cj[vj + b] * before : 0.0f));
+        before += now;
       }
     }
 #pragma unroll
@@ -253,15 +367,15 @@ __device__ __forceinline__ float chi_of(const Own &own, Products *acc, int vi, i
 #pragma unroll
     for (int c = 0; c < PJ; ++c) {
       float before = 0.0f, rho_jk = own.rho[vj + b][vk + c];
-      const float kj = own.wj[vj + b] * own.cj[vj + b], kk = own.wk[vk + c] * own.ck[vk + c];
+      const float kj = one.wj[vj + b] * one.cj[vj + b], kk = one.wk[vk + c] * one.ck[vk + c];
       chi = fmaf(rho_jk, rho_jk, chi);
 #pragma unroll
       for (int a = 0; a < PI; ++a) {
-        const float4 of_i = scalar[(vi + a) * stride / 4];
-        const float kappa = of_i.x * n_rows * of_i.y, rho_ij = of_j[(vi + a) * stride + vj + b];
-        const float rho_ik = of_k[(vi + a) * stride + (vk >> 2) * 16 + (vk & 3) + c];
-        float one = u[a][b][c], s = of_i.x * (one + (a ? of_i.y * before : 0.0f));
-        before += one;
+        const float4 of_i = *(const float4 *)(scalars + (vi + a) * OF_I);
+        const float kappa = of_i.x * n_rows * of_i.y, rho_ij = of_j[(vi + a) * OF_I + vj + b];
+        const float rho_ik = of_k[(vi + a) * OF_I + (vk >> 2) * 16 + (vk & 3) + c];
+        float now = u[a][b][c], s = of_i.x * (now + (a ? of_i.y * before : 0.0f));
+        before += now;
         s -= kappa * rho_jk + kj * rho_ik + kk * (rho_ij + kappa * kj);
         chi = fmaf(s, s, chi);
         if (c == 0) chi = fmaf(rho_ij, rho_ij, chi);
@@ -271,21 +385,24 @@ __device__ __forceinline__ float chi_of(const Own &own, Products *acc, int vi, i
   return chi;
 }
 
-__device__ __forceinline__ void look_at(const Own &own, Products *acc, const float4 *scalars, const float *of_j,
-                                        const float *of_k, int stride, float n_rows, const float *limits,
-                                        const unsigned char *levels, const Found &found) {
+__device__ __forceinline__ void look_at(const Own &own, Products *acc, const float *known, int at_j, int at_k, int i_row,
+                                        const float *limits, const unsigned char *levels, const Goal &goal,
+                                        Queue &queue) {
+  const Single one(own);
+  const float *scalars = known + TJ + TK;
 #pragma unroll
   for (int vi = 0; vi < 4; vi += PI) {
-    const float4 of_i = scalars[vi * stride / 4];
-    const int packed = __float_as_int(of_i.w), place = packed << 8 >> 8, bars = packed >> 24 & 127;
+    const float4 of_i = *(const float4 *)(scalars + vi * OF_I);
+    const int packed = __float_as_int(of_i.w), place = packed << 8 >> 8, kind = packed >> 24 & 127;
 #pragma unroll
     for (int vj = 0; vj < 4; vj += PJ)
 #pragma unroll
       for (int vk = 0; vk < 8; vk += PJ) {
         const int j = (own.j + vj) / PJ, k = (own.k + (vk >> 2) * 16 + (vk & 3)) / PJ;
-        float chi = chi_of(own, acc, vi, vj, vk, scalars, of_j, of_k, stride, n_rows);
-        float limit = limits[(bars * LEVELS + levels[j]) * LEVELS + levels[k]] - of_i.z;
-        if (chi >= limit && j > place) add(found, place, j, k);
+        const int of_j = levels[j], of_k = levels[k], kinds = ((kind & 7) * LEVELS + (of_j & 7)) * LEVELS + (of_k & 7);
+        const float chi = chi_of(own, one, acc, vi, vj, vk, known + at_j, known + TJ + at_k, scalars, goal.n_rows);
+        const float limit = limits[kinds * CLASSES + min(kind >> 3, min(of_j >> 3, of_k >> 3))] - of_i.z;
+        take(goal, queue, chi >= limit && j > place, make_int4(place, j, k, 0));
       }
   }
 }
@@ -296,120 +413,121 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, const unsigned char *__restrict__ levels,
        const unsigned *__restrict__ i_bits, const float4 *__restrict__ i_scalars, const float *__restrict__ i_rho,
        const float *__restrict__ limits, int n_slots, int room_slots, int words, int n_i, int i_first, int panel,
-       int n_stages, long long first_block, float n_rows, int *sets, unsigned long long *n_found, unsigned long long room) {
+       int n_stages, long long first_block, float n_rows, int measure, float least, float spare, int *sets,
+       unsigned long long *n_found, unsigned long long room) {
   extern __shared__ __align__(16) unsigned shared[];
-  const Found found = {sets, n_found, room};
-  // Tiles (tj, tk) with tk >= 2 tj, those with most i first.
-  const int n_tk = room_slots / TK, n_tj = room_slots / TJ;
-  int tj, tk;
-  {
-    long long x = first_block + (long long)blockIdx.x;  // counted from the last tj, which has two tk, the one before four, ...
-    long long r = (long long)((sqrt(1.0 + 4.0 * (double)x) - 1.0) * 0.5);
-    while (r * (r + 1) > x) --r;
-    while ((r + 1) * (r + 2) <= x) ++r;
-    tj = n_tj - 1 - (int)r, tk = n_tk - 1 - (int)(x - r * (r + 1));
-  }
-  const int j0 = tj * TJ, k0 = tk * TK;
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, q = lane & 3;
-  const int wj = (warp >> 1) * 32, wk = (warp & 1) * 32;
-  Own own;
-  own.j = j0 + wj + 4 * g, own.k = k0 + wk + 4 * q;
-#pragma unroll
-  for (int jp = 0; jp < 4; ++jp) {
-    float2 slot = slots[own.j + jp];
-    own.wj[jp] = slot.x, own.cj[jp] = slot.y;
-  }
-#pragma unroll
-  for (int kk = 0; kk < 8; ++kk) {
-    float2 slot = slots[own.k + (kk >> 2) * 16 + (kk & 3)];
-    own.wk[kk] = slot.x, own.ck[kk] = slot.y;
-  }
-  const float per_row = 1.0f / n_rows;
-  Products acc[4];
+  // Tiles (tj, tk) with tk >= 2 tj, counted from the last tj, which has two tk, the one before four, and so on.
+  const long long number = first_block + blockIdx.x;
+  long long r = (long long)((sqrt(1.0 + 4.0 * (double)number) - 1.0) * 0.5);
+  while (r * (r + 1) > number) --r;
+  while ((r + 1) * (r + 2) <= number) ++r;
+  const int j0 = (room_slots / TJ - 1 - (int)r) * TJ, k0 = (room_slots / TK - 1 - (int)(number - r * (r + 1))) * TK;
   // An i comes before the last j of the tile; where i is the base of a scan, i_first is -1 and there is but one.
   const int last = (j0 + TJ) / PJ - 1;
-  const int n_here = min((long long)n_i, (long long)max(last - i_first, 0) * PI + 3) / 4 * 4;
+  const int n_here = (int)min((long long)n_i, (long long)max(last - i_first, 0) * PI + 3) / 4 * 4;
+  const int n_chunks = (words + CHUNK - 1) / CHUNK;
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, q = lane & 3;
+  const int wj = (warp >> 1) * 32, wk = (warp & 1) * 32;
+  const int my_j = (wj + g) * ROW + q, my_k = (TJ + wk + g) * ROW + q;  // in a tile
+  Own own;
+  own.j = j0 + wj + 4 * g, own.k = k0 + wk + 4 * q;
+  own.of_j = (const float2 *)shared + wj + 4 * g, own.of_k = (const float2 *)shared + TJ + wk + 4 * q;
+  if (threadIdx.x < TJ + TK)
+    ((float2 *)shared)[threadIdx.x] = slots[threadIdx.x < TJ ? j0 + threadIdx.x : k0 + threadIdx.x - TJ];
+  const Goal goal = {i_scalars, i_rho,   (const float2 *)shared, room_slots, j0,   k0,
+                     n_rows,    measure, least,                  spare,      sets, n_found, room};
+  Queue queue = {(int4 *)(shared + SLOTS) + warp * QUEUE, 0};
+  unsigned *stages = shared + SLOTS + QUEUES;
+  own.limit = INFINITE;  // of binary columns the limits of all classes are in a row
+#pragma unroll
+  for (int jp = 0; jp < 4; ++jp) own.limit = fminf(own.limit, limits[levels[(own.j + jp) / PJ] >> 3]);
+#pragma unroll
+  for (int kk = 0; kk < 8; ++kk)
+    own.limit = fminf(own.limit, limits[levels[(own.k + (kk >> 2) * 16 + (kk & 3)) / PJ] >> 3]);
+  Products acc[4];
 #if STREAM
   // A stage: a chunk of the tile and of four i, and, with the last chunk, what is known of the i.
-  const int n_chunks = (words + CHUNK - 1) / CHUNK, known = (TJ + TK + 4) * ROW, stage_words = known + 4 * OF_I;
+  const int stage_words = TILE + 4 * ROW + 4 * OF_I;
   const int groups = n_here / 4, mine = max(groups - (int)blockIdx.y + (int)gridDim.y - 1, 0) / (int)gridDim.y;
   if (mine == 0) return;
-  const int steps = (mine + 1) * n_chunks;  // the first chunks are multiplied with all rows
-  auto fetch = [&](int step) {
-    if (step < steps) {
-      unsigned *stage = shared + (step % n_stages) * stage_words;
-      const int chunk = step % n_chunks, group = step / n_chunks - 1, from = chunk * CHUNK;
-      const int n = min(CHUNK, words - from), n_pieces = n / 4;
-      copy_tile(stage, stage + TJ * ROW, ROW, bits, j0, k0, words, from, n);
-      const long long i = 4 * (blockIdx.y + (long long)group * gridDim.y);
-      if (group >= 0)
-        for (int t = threadIdx.x; t < 4 * n_pieces; t += THREADS)
-          copy16(stage + (TJ + TK + t / n_pieces) * ROW + t % n_pieces * 4,
-                 i_bits + (i + t / n_pieces) * words + from + t % n_pieces * 4);
-      if (group >= 0 && chunk == n_chunks - 1) copy_known(stage + known, OF_I, 4, i, i_rho, i_scalars, room_slots, j0, k0);
+  int next_chunk = 0, next_group = -1, next_stage = 0;  // the first chunks are multiplied with all rows
+  auto fetch = [&]() {
+    if (next_group < mine) {
+      unsigned *stage = stages + next_stage * stage_words;
+      const int from = next_chunk * CHUNK, n = min(CHUNK, words - from);
+      const long long i = 4 * (blockIdx.y + (long long)next_group * gridDim.y);
+      copy_tile(stage, bits, j0, k0, words, from, n);
+      if (next_group >= 0) copy_i(stage + TILE, i_bits, i, 4, words, from, n);
+      if (++next_chunk == n_chunks) {
+        if (next_group >= 0) copy_known(stage + TILE + 4 * ROW, 4, i, i_rho, i_scalars, room_slots, j0, k0);
+        next_chunk = 0, ++next_group;
+      }
     }
+    if (++next_stage == n_stages) next_stage = 0;
     commit();
   };
-  for (int s = 0; s < n_stages - 1; ++s) fetch(s);
-  for (int step = 0; step < steps; ++step) {
-    if (n_stages == 4) wait_but<2>(); else if (n_stages == 3) wait_but<1>(); else wait_but<0>();
-    __syncthreads();
-    fetch(step + n_stages - 1);
-    const unsigned *stage = shared + (step % n_stages) * stage_words;
-    const int chunk = step % n_chunks, group = step / n_chunks - 1, n = min(CHUNK, words - chunk * CHUNK);
-    const unsigned *J = stage + (wj + g) * ROW + q, *K = stage + (TJ + wk + g) * ROW + q;
-    if (chunk == 0)
+  for (int s = 0; s < n_stages - 1; ++s) fetch();
+  int at = 0;
+  for (int group = -1; group < mine; ++group) {
 #pragma unroll
-      for (int ii = 0; ii < 4; ++ii) clear(acc[ii]);
-    if (group < 0) add_products<1>(acc, J, K, ROW, J, ROW, n);
-    else add_products<4>(acc, J, K, ROW, stage + (TJ + TK) * ROW + q, ROW, n);
-    if (chunk < n_chunks - 1) continue;
-    const float *rho = (const float *)(stage + known);
-    if (group < 0) correlate(own, acc[0], per_row, n_slots);
+    for (int ii = 0; ii < 4; ++ii) clear(acc[ii]);
+    for (int chunk = 0; chunk < n_chunks; ++chunk) {
+      if (n_stages == 4) wait_but<2>(); else if (n_stages == 3) wait_but<1>(); else wait_but<0>();
+      __syncthreads();
+      fetch();
+      const unsigned *stage = stages + at * stage_words;
+      if (++at == n_stages) at = 0;
+      const int n = min(CHUNK, words - chunk * CHUNK);
+      if (group < 0) add_products<1>(acc, stage + my_j, stage + my_k, stage, n);
+      else add_products<4>(acc, stage + my_j, stage + my_k, stage + TILE + q, n);
+    }
+    const unsigned *stage = stages + (at == 0 ? n_stages - 1 : at - 1) * stage_words;
+    if (group < 0) correlate(own, acc[0], 1.0f / n_rows, n_slots);
     else
-      look_at(own, acc, (const float4 *)(rho + TJ + TK), rho + wj + 4 * g, rho + TJ + wk + 4 * q, OF_I, n_rows, limits,
-              levels, found);
+      look_at(own, acc, (const float *)(stage + TILE + 4 * ROW), wj + 4 * g, wk + 4 * q,
+              4 * (blockIdx.y + group * gridDim.y), limits, levels, goal, queue);
   }
 #else
   // The tile stays; i come in panels, each block having every gridDim.y-th, the next one under way.
-  const int stride = words + 4, i_row = words + OF_I, panel_words = panel * i_row;
-  unsigned *J = shared, *K = J + TJ * stride, *panels = K + TK * stride;
-  if ((int)blockIdx.y * panel >= n_here) return;
-  copy_tile(J, K, stride, bits, j0, k0, words, 0, words);
+  const int step = panel * gridDim.y, panel_words = panel * (n_chunks * ROW + OF_I);
+  int first = panel * blockIdx.y, half = 0;
+  if (first >= n_here) return;
+  for (int chunk = 0; chunk < n_chunks; ++chunk)
+    copy_tile(stages + chunk * TILE, bits, j0, k0, words, chunk * CHUNK, min(CHUNK, words - chunk * CHUNK));
+  unsigned *panels = stages + n_chunks * TILE;
   auto fetch = [&](int first, int half) {
     if (first < n_here) {
       unsigned *to = panels + half * panel_words;
-      const int n_pieces = words / 4;
-      for (int t = threadIdx.x; t < panel * n_pieces; t += THREADS)
-        copy16(to + t / n_pieces * i_row + t % n_pieces * 4,
-               i_bits + (long long)(first + t / n_pieces) * words + t % n_pieces * 4);
-      copy_known(to + words, i_row, panel, first, i_rho, i_scalars, room_slots, j0, k0);
+      for (int chunk = 0; chunk < n_chunks; ++chunk)
+        copy_i(to + chunk * panel * ROW, i_bits, first, panel, words, chunk * CHUNK, min(CHUNK, words - chunk * CHUNK));
+      copy_known(to + n_chunks * panel * ROW, panel, first, i_rho, i_scalars, room_slots, j0, k0);
     }
     commit();
   };
-  const int step = panel * gridDim.y;
-  int first = panel * blockIdx.y, half = 0;
   fetch(first, 0);
   wait_but<0>();
   __syncthreads();
-  const unsigned *my_j = J + (wj + g) * stride + q, *my_k = K + (wk + g) * stride + q;
   clear(acc[0]);
-  add_products<1>(acc, my_j, my_k, stride, J, 0, words);
-  correlate(own, acc[0], per_row, n_slots);
+  for (int chunk = 0; chunk < n_chunks; ++chunk) {
+    const unsigned *tile = stages + chunk * TILE;
+    add_products<1>(acc, tile + my_j, tile + my_k, tile, min(CHUNK, words - chunk * CHUNK));
+  }
+  correlate(own, acc[0], 1.0f / n_rows, n_slots);
   for (; first < n_here; first += step, half ^= 1) {
     fetch(first + step, half ^ 1);
     const unsigned *here = panels + half * panel_words;
     for (int at = 0; at < panel && first + at < n_here; at += 4) {
-      const unsigned *four = here + at * i_row;
-      const float *rho = (const float *)(four + words);
 #pragma unroll
       for (int ii = 0; ii < 4; ++ii) clear(acc[ii]);
-      add_products<4>(acc, my_j, my_k, stride, four + q, i_row, words);
-      look_at(own, acc, (const float4 *)(rho + TJ + TK), rho + wj + 4 * g, rho + TJ + wk + 4 * q, i_row, n_rows, limits,
-              levels, found);
+      const unsigned *tile = stages, *four = here + at * ROW + q;
+      for (int left = words; left > 0; left -= CHUNK, tile += TILE, four += panel * ROW)
+        add_products<4>(acc, tile + my_j, tile + my_k, four, min(CHUNK, left));
+      look_at(own, acc, (const float *)(here + n_chunks * panel * ROW + at * OF_I), wj + 4 * g, wk + 4 * q, first + at,
+              limits, levels, goal, queue);
     }
     wait_but<0>();
     __syncthreads();
   }
 #endif
+  if (queue.n > 0) write_down(goal, queue, queue.n);
 }

@@ -11,6 +11,15 @@ has chi >= exp(bar) - 1, and one with less is discarded. Of a set of independent
 with as many degrees of freedom as there are squares, so few sets pass that should not; those with a strong pair do,
 and :mod:`xordal.counting.gpu.measuring` discards them.
 
+**Where no level is rare** the bound is sharper. With x = P/Q - 1 in a cell, D(P | Q) is the mean under Q of
+(1 + x) log(1 + x) - x, and that is g(x) x^2 with a g that falls from g(-1) = 1 over g(0) = 1/2 towards 0. By the
+inequality of Cauchy and Schwarz, x^2 is at most chi times the sum of the squares of the products in the cell, which
+is K = 1/Q - (sum of 1/Q of its levels) + 2 for the products of two and three variables. The sum is at least 3 Q^(-1/3),
+so if no level of the three variables has a share below m, K is at most (1/m - 1)^2 (1/m + 2). Therefore, if chi is
+less than L, no x is below -sqrt(L K), and D < g(-sqrt(L K)) L. The largest L for which that is at most the bar is
+another limit, about 1.7 times as high for fair coins and a thousand rows; the higher of the two is taken. Variables
+are put into classes by the share of their rarest level, and a set has the lowest of its three classes.
+
 **Rounding.** The device computes in single precision, each operation right to 2^-24. Counts are exact. Every u is
 between 0 and its weight, and E[u^2] = 1 + kappa^2 with kappa^2 <= 5/2 for up to five levels (part_a <= 1/2, and the
 two most common levels hold at least 2/5 of the rows). So E[u_i u_j u_k] <= weight_i (1 + 5/2), and all that is added
@@ -18,8 +27,14 @@ up in it is positive: its relative error is at most 24 units. Adding the errors 
 or rho is off by at most eta = 2^-16 (weight_i + 1), weight_i the largest of the slots of i. If t is what the device has
 for s, t^2 >= s^2 - 2 eta |s| >= (1 - 2 d) s^2 - 2 eta^2 / d for any d > 0 (where |s| > eta / d the first term is
 enough, otherwise the second). With d = 2^-8 the limit of chi is therefore (1 - 2 d) (exp(bar) - 1), less
-2 eta^2 / d for every square. The five per mille cost next to nothing; the allowance is below a tenth of the limits
+2 eta^2 / d for every square. The eight per mille cost next to nothing; the allowance is below a tenth of the limits
 of ordinary tables, and where columns are very rare it lets more sets through, never fewer.
+
+**The second look.** For weak dependence log(1 + chi) is about twice the total correlation, so of the sets that pass
+many are below the bar: one in some thousand of all sets. Three binary columns are therefore measured before they are
+written down, by their eight shares in single precision. These are off by at most 3e-7 each and at least 1e-12 where
+they count, so a sum of eight times p log p is off by less than 8 x 3e-7 x (1 + log 1e12 / 3) and the rounding of the
+logarithms, 4e-5 nats in all, by which the bar is lowered. Where the bar is below ten times that, all are written down.
 """
 
 from __future__ import annotations
@@ -31,11 +46,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.gpu.columns import PLANES, Slots, slots_of
-from xordal.counting.gpu.engine import LEVELS, PADDING, TILE_J, Engine, ScreenJob
-from xordal.counting.oracle import Bar
+from xordal.counting.gpu.engine import CLASSES, LEVELS, MEASURES, PADDING, TILE_J, Engine, ScreenJob
+from xordal.counting.oracle import Bar, Measure
 
+SHARES = (0.0, 0.03, 0.08, 0.15, 0.22, 0.3, 0.4, 0.45)
+"""Of the rarest level of a variable, from which on it belongs to a class."""
 _SPARE = 2.0**-8  # d above
 _ETA = 2.0**-16
+_SECOND_LOOK = 4e-5  # nats by which a measure in single precision may be off
 _LARGEST_BAR = 80.0  # nats whose exponential single precision still holds
 _AT_ONCE = 1 << 22  # entries of rho made at a time: 32 MB in double precision
 _NOWHERE = (1 << 23) - 1  # place of an i that is padding: no j comes after it
@@ -47,7 +65,7 @@ class _Known(NamedTuple):
     slots: Slots
     bits: Any
     places: NDArray[np.int64]  # of each slot
-    n_levels: NDArray[np.int64]  # of each variable
+    kinds: NDArray[np.int64]  # of each variable
     first: int  # place, -1 of a base
 
 
@@ -68,20 +86,23 @@ class Columns:
         self.engine, self.codes, self.n_levels = engine, codes, n_levels
         self.n_rows = int(codes.shape[1])
         xp = engine.xp
-        self.slots = slots_of(level_counts(engine, codes), PLANES[int(n_levels.max(initial=1))])
+        counts = level_counts(engine, codes)
+        self.slots = slots_of(counts, PLANES[int(n_levels.max(initial=1))])
         self.bits = engine.pack(codes, self.slots.variable, self.slots.level)
         self.of_slots = xp.asarray(np.stack([self.slots.weight, self.slots.part], axis=1).astype(np.float32))
         room = len(self.slots.level) // self.slots.planes
-        levels = np.zeros(room, np.uint8)
-        levels[: len(n_levels)] = n_levels
-        self.levels = xp.asarray(levels)
+        rarest = np.where(counts > 0, counts, self.n_rows).min(axis=1) / self.n_rows
+        self.kinds = n_levels | (np.searchsorted(SHARES, rarest, side="right") - 1) << 3
+        kinds = np.full(room, (CLASSES - 1) << 3, np.uint8)
+        kinds[: len(n_levels)] = self.kinds
+        self.of_variables = xp.asarray(kinds)
 
     @property
     def room_slots(self) -> int:
         """Slots in whole tiles."""
         return len(self.slots.level)
 
-    def job(self, begin: int, end: int, bar: Bar) -> ScreenJob:
+    def job(self, begin: int, end: int, bar: Bar, measure: Measure = "total") -> ScreenJob:
         """Return the call that looks at every triple whose first variable is in a range of places."""
         planes = self.slots.planes
         rows = slice(begin * planes, end * planes)
@@ -90,10 +111,10 @@ class Columns:
         places = np.repeat(np.arange(begin, end), planes)
         n_tiles = self.room_slots // TILE_J
         tiles = min((begin + 1) * planes // TILE_J, n_tiles), n_tiles  # j comes after the first i
-        known = _Known(own, self.bits[rows], places, self.n_levels[begin:end], begin)
-        return self._job(known, limits, tiles)
+        known = _Known(own, self.bits[rows], places, self.kinds[begin:end], begin)
+        return self._job(known, limits, tiles, (measure, bar((2, 2, 2))))
 
-    def job_with(self, base: Columns, begin: int, end: int, bar: Bar) -> ScreenJob:
+    def job_with(self, base: Columns, begin: int, end: int, bar: Bar, measure: Measure = "total") -> ScreenJob:
         """Return the call that looks at pairs together with a base, the one column of ``base``.
 
         All pairs come whose first variable is in a range of places; others may.
@@ -103,11 +124,18 @@ class Columns:
         n_base = int(base.n_levels[0])
         limits = _limits(bar, set(self.n_levels.tolist()), n_base)
         per_tile = TILE_J // self.slots.planes
-        known = _Known(own, base.bits[:planes], np.full(planes, -1), base.n_levels, -1)
-        return self._job(known, limits, (begin // per_tile, -(-end // per_tile)))
+        known = _Known(own, base.bits[:planes], np.full(planes, -1), base.kinds, -1)
+        tiles = begin // per_tile, -(-end // per_tile)
+        return self._job(known, limits, tiles, (measure, bar((2, 2))))
 
-    def _job(self, known: _Known, limits: NDArray[np.float64], tiles_j: tuple[int, int]) -> ScreenJob:
-        own, bits, places, n_levels, i_first = known
+    def _job(
+        self,
+        known: _Known,
+        limits: NDArray[np.float64],
+        tiles_j: tuple[int, int],
+        least: tuple[Measure, float],
+    ) -> ScreenJob:
+        own, bits, places, kinds, i_first = known
         xp, planes = self.engine.xp, self.slots.planes
         n_i = -(-len(places) // PADDING) * PADDING
         i_bits = xp.zeros((n_i, self.bits.shape[1]), xp.uint32)
@@ -115,19 +143,21 @@ class Columns:
         scalars = np.zeros((n_i, 4), np.float32)
         scalars[: len(places), 0] = own.weight / self.n_rows
         scalars[: len(places), 1] = own.part
-        eta = _ETA * (1.0 + np.repeat(own.weight.reshape(-1, own.planes).max(axis=1), own.planes))
         n_squares = own.planes * planes**2 + planes**2 + 2 * own.planes * planes
-        allowance = np.zeros(n_i)
-        allowance[: len(places)] = n_squares * 2 / _SPARE * eta**2
-        is_plain = own.planes == planes == 1  # one limit for all, the lowest: it is what each i is compared with
-        scalars[:, 2] = limits.min() - allowance if is_plain else allowance
+        spare = n_squares * 2 / _SPARE * _ETA**2  # by (weight + 1)^2
+        if own.planes == planes == 1:
+            limits = limits[2, 2, 2]
+            scalars[: len(places), 2] = limits[kinds >> 3]
+        else:
+            largest = np.repeat(own.weight.reshape(-1, own.planes).max(axis=1), own.planes)
+            scalars[: len(places), 2] = spare * (largest + 1) ** 2
         packed = np.full(n_i, _NOWHERE, np.int32)
-        packed[: len(places)] = places & 0xFFFFFF | np.repeat(n_levels, own.planes) << 24
+        packed[: len(places)] = places & 0xFFFFFF | np.repeat(kinds, own.planes) << 24
         scalars[:, 3] = packed.view(np.float32)
         return ScreenJob(
             self.bits,
             self.of_slots,
-            self.levels,
+            self.of_variables,
             i_bits,
             xp.asarray(scalars),
             self._rho(own, i_bits),
@@ -138,6 +168,9 @@ class Columns:
             i_first,
             self.n_rows,
             tiles_j,
+            MEASURES.index(least[0]),
+            least[1] - _SECOND_LOOK if least[1] > 10 * _SECOND_LOOK else -1.0,
+            spare,
         )
 
     def _rho(self, own: Slots, i_bits: Any) -> Any:
@@ -185,28 +218,44 @@ def _padded(slots: Slots, n: int) -> Slots:
 
 
 def _limits(bar: Bar, levels: set[int], n_base: int | None) -> NDArray[np.float64]:
-    """Return what chi must reach, by the levels of i, j and k; infinity where there are no such sets."""
-    found: NDArray[np.float64] = np.full((LEVELS, LEVELS, LEVELS), np.inf)
-    known: dict[tuple[int, ...], float] = {}
+    """Return what chi must reach, by the levels of i, j and k and the class; infinite where there are no such sets."""
+    found: NDArray[np.float64] = np.full((LEVELS, LEVELS, LEVELS, CLASSES), np.inf)
+    known: dict[tuple[int, ...], NDArray[np.float64]] = {}
     for of_i, of_j, of_k in product(levels if n_base is None else {n_base}, levels, levels):
         shape = tuple(sorted((of_j, of_k) if n_base is not None else (of_i, of_j, of_k)))
         if shape not in known:
-            known[shape] = bar(shape)
-        found[of_i, of_j, of_k] = limit_of(known[shape])
+            nats = bar(shape)
+            known[shape] = np.array([limit_of(nats, share) for share in SHARES])
+        found[of_i, of_j, of_k] = known[shape]
     return found
 
 
-def limit_of(bar: float) -> float:
-    """Return what chi must reach for a measure of ``bar`` nats, rounding of single squares left out.
+def limit_of(bar: float, share: float = 0.0) -> float:
+    """Return what chi must reach for a measure of ``bar`` nats where no level has a smaller share.
+
+    Rounding of single squares is left out.
 
     Examples
     --------
-    >>> limit_of(0.01) < np.expm1(0.01)
-    True
+    >>> round(limit_of(0.01), 4), round(limit_of(0.01, 0.5), 4)
+    (0.01, 0.018)
     """
     if bar == np.inf:
         return np.inf
+    if bar <= 0:
+        return -1.0
     reached = float(np.expm1(min(bar, _LARGEST_BAR)))
-    return reached * (1 - 2 * _SPARE - 1e-5) if reached > 0 else -1.0
+    if share > 0:
+        reached = max(reached, _sharper(bar, (1 / share - 1) ** 2 * (1 / share + 2)))
+    return reached * (1 - 2 * _SPARE - 1e-5)
 
 
+def _sharper(bar: float, most: float) -> float:
+    """Return the largest L with g(-sqrt(L K)) L <= bar, for K = ``most``, or a little less."""
+    low, high = bar, 2 * bar
+    for _ in range(40):
+        middle = (low + high) / 2
+        x = min(float(np.sqrt(middle * most)), 1.0)
+        g = 1.0 if x == 1.0 else ((1 - x) * np.log1p(-x) + x) / x**2 if x > 1e-3 else 0.5 + x  # which is more
+        low, high = (middle, high) if g * middle <= bar else (low, middle)
+    return low

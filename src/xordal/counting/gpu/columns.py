@@ -1,12 +1,13 @@
 """Columns as bit planes in slots, and the basis that makes a bound a sum of squares.
 
 A variable with r levels has r - 1 planes: 0/1 columns for all levels but the most common one, the rarest first.
-All variables of a table get as many slots: 1, 2 or 4, whatever the largest needs; slots without a plane are empty.
+All variables of a table get as many slots: 1, 2 or 4, whatever the largest needs; slots without a plane are
+empty.
 
-Let p_a be the share of plane a and R_a the share of the rows that are in no plane before a. Given that a row is in
-none of these, it is in plane a with probability part_a = p_a / R_a, so what plane a tells beyond the planes before
-it is x_a - part_a (1 - x_0 - ... - x_(a-1)). That has mean 0, is uncorrelated with the planes before, and its
-variance is R_a part_a (1 - part_a) = 1 / weight_a^2. So with
+Let p_a be the share of plane a and R_a the share of the rows that are in no plane before a. Given that a row is
+in none of these, it is in plane a with probability part_a = p_a / R_a, so what plane a tells beyond the planes
+before it is x_a - part_a (1 - x_0 - ... - x_(a-1)). That has mean 0, is uncorrelated with the planes before,
+and its variance is R_a part_a (1 - part_a) = 1 / weight_a^2. So with
 
     u_a = weight_a (x_a + part_a (x_0 + ... + x_(a-1))),    kappa_a = weight_a part_a = E[u_a],
 
@@ -36,6 +37,21 @@ class Slots(NamedTuple):
     weight: NDArray[np.float64]  # (slots,) see above; 0 in an empty slot
     part: NDArray[np.float64]  # (slots,)
 
+    def only(self, rows: slice) -> Slots:
+        """Return some of the slots."""
+        return Slots(self.planes, self.variable[rows], self.level[rows], self.weight[rows], self.part[rows])
+
+    def padded(self, n: int) -> Slots:
+        """Return the slots and empty ones, n together."""
+        fill = [(0, n - len(self.level))]
+        return Slots(
+            self.planes,
+            np.pad(self.variable, fill),
+            np.pad(self.level, fill, constant_values=-1),
+            np.pad(self.weight, fill),
+            np.pad(self.part, fill),
+        )
+
     @property
     def kappa(self) -> NDArray[np.float64]:
         """The mean of u, by slot."""
@@ -53,8 +69,7 @@ def slots_of(level_counts: NDArray[np.int64], planes: int, *, padding: int = TIL
     """
     n = level_counts.shape[0]
     n_rows = level_counts.sum(axis=1, keepdims=True).astype(np.float64)
-    room = -(-n * planes // padding) * padding
-    # Stable, so that of equally common levels the last is left out; levels that do not occur come first: no plane.
+    # Stable, so that of equally common levels the last is left out; levels that do not occur have no plane.
     order = np.argsort(level_counts, axis=1, kind="stable")
     counts = np.take_along_axis(level_counts, order, axis=1)[:, LEVELS - 2 - planes : LEVELS - 2]
     levels = order[:, LEVELS - 2 - planes : LEVELS - 2]
@@ -66,11 +81,11 @@ def slots_of(level_counts: NDArray[np.int64], planes: int, *, padding: int = TIL
     part = shares / rest
     with np.errstate(divide="ignore"):
         weight = np.where(counts > 0, 1.0 / np.sqrt(rest * part * (1.0 - part)), 0.0)
-    fill = [(0, room - n * planes)]
-    return Slots(
+    there = Slots(
         planes,
-        np.minimum(np.arange(room) // planes, max(n - 1, 0)).astype(np.int32),
-        np.pad(np.where(counts > 0, levels, -1).reshape(-1), fill, constant_values=-1).astype(np.int32),
-        np.pad(weight.reshape(-1), fill),
-        np.pad(np.where(counts > 0, part, 0.0).reshape(-1), fill),
+        (np.arange(n * planes) // planes).astype(np.int32),
+        np.where(counts > 0, levels, -1).reshape(-1).astype(np.int32),
+        weight.reshape(-1),
+        np.where(counts > 0, part, 0.0).reshape(-1),
     )
+    return there.padded(-(-n * planes // padding) * padding)

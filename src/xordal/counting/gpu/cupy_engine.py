@@ -1,4 +1,4 @@
-"""The device by CuPy: its run-time compiler builds ``screen.cu`` and ``prepare.cu`` at first use and keeps them."""
+"""The device by CuPy: its run-time compiler builds ``screen.cu`` and ``prepare.cu`` at first use."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from xordal.counting.gpu.engine import GROUP, LEVELS, PADDING, TILE_J, TILE_K, ScreenJob, blocks_of, n_words
 from xordal.errors import SettingsError
 
-INSTALL = 'python -m pip install "xordal[gpu]"'
+INSTALL = 'python -m pip install "xordal[gpu]"  (for CUDA 12; for CUDA 13: python -m pip install cupy-cuda13x)'
 _OLDEST = 80  # compute capability 8.0, Ampere: the first with AND and popcount as a product
-# Words of shared memory, as in screen.cu: of a chunk of rows, of a slot's chunk, of a tile's, and what is known of a
-# slot i and of the slots of a tile, queues included.
+# Words of shared memory, as in screen.cu: of a chunk of rows, of a slot's chunk, of a tile's, and what is
+# known of a slot i and of the slots of a tile, queues included.
 _CHUNK = 32
 _ROW = _CHUNK + 4
 _TILE = (TILE_J + TILE_K) * _ROW
 _OF_I = TILE_J + TILE_K + 4
-_SLOTS = 2 * (TILE_J + TILE_K) + 8 * 64 * 4  # and the queues of eight warps
+_SLOTS = 2 * (TILE_J + TILE_K) + 32 + 8 * 65 * 4  # and what is sought, and the queues of eight warps
 _STAGES = 4
 _BLOCKS_A_CORE = 16  # blocks for each multiprocessor, so that all end at about the same time
 _WIDE = 1 << 22  # rows from which counts are not kept as the bits of a float
@@ -42,8 +42,8 @@ def why_not() -> str | None:
         )
     if capability < _OLDEST:
         return (
-            f"The GPU backend needs compute capability 8.0 or newer (Ampere, 2020); this GPU has {capability / 10}. "
-            "Leave --backend gpu out, or choose numba."
+            f"The GPU backend needs compute capability 8.0 or newer (Ampere, 2020); this GPU has "
+            f"{capability / 10}. Leave --backend gpu out, or choose numba."
         )
     return None
 
@@ -71,7 +71,7 @@ class CupyEngine:
         self._n_cores = int(attributes["MultiProcessorCount"])
 
     def load(self, codes: NDArray[np.int32], repeats: NDArray[np.int64] | None) -> Any:
-        """Return codes as bytes on the device, rows repeated; sent as they are, which is quicker than packing."""
+        """Return codes as bytes on the device, rows repeated; they are sent as they are."""
         xp, (n_columns, n_rows) = self.xp, codes.shape
         found = xp.empty((n_columns, n_rows), xp.uint8)
         step = max(1, _LOADED // max(n_rows * codes.itemsize, 1))
@@ -122,7 +122,7 @@ class CupyEngine:
         """Return the triples that reach the limit."""
         xp = self.xp
         room_slots, words = job.bits.shape
-        n_i, blocks = len(job.i_bits), blocks_of(job)
+        n_i, blocks = job.n_i, blocks_of(job)
         sets, n_found = xp.empty((room, 3), xp.int32), xp.zeros(1, xp.uint64)
         if not len(blocks):
             return sets[:0], 0
@@ -135,10 +135,12 @@ class CupyEngine:
         kernel(
             (len(blocks), max(splits, 1)), (256,),
             (
-                job.bits, job.slots, job.kinds, job.i_bits, job.i_scalars, job.i_rho, job.limits,
-                np.int32(job.n_slots), np.int32(room_slots), np.int32(words), np.int32(n_i), np.int32(job.i_first),
-                np.int32(panel), np.int32(stages), np.int64(blocks[0]), np.float32(job.n_rows), np.int32(job.measure),
-                np.float32(job.least), np.float32(job.spare), sets, n_found, np.uint64(room),
+                job.bits, job.slots, job.kinds, job.i_bits, job.i_scalars, job.i_rho, job.limits, job.bars,
+                np.int32(job.n_slots), np.int32(room_slots), np.int32(words), np.int32(n_i),
+                np.int32(job.i_first),
+                np.int32(panel), np.int32(stages), np.int64(blocks[0]), np.float32(job.n_rows),
+                np.int32(job.measure),
+                np.float32(job.spare), sets, n_found, np.uint64(room),
             ),
             shared_mem=shared,
         )  # fmt: skip

@@ -46,9 +46,10 @@ class ScreenJob(NamedTuple):
     i_first: int  # the place of the first i; -1 where i is the base of a scan
     n_rows: int
     tiles_j: tuple[int, int]  # the range of tiles of j that are looked at
-    measure: int  # what three binary columns are measured by before they are returned: its number in MEASURES
-    least: float  # nats below which they are not
-    spare: float  # what rounding may take off their chi, by (weight + 1)^2
+    measure: int  # what binary columns are measured by before they are returned: its number in MEASURES
+    bars: Any  # (LEVELS, LEVELS, LEVELS) float32: nats below which sets are not returned
+    spare: float  # what rounding may take off the chi of binary columns, by (weight + 1)^2
+    n_i: int  # slots i that are not padding, in whole groups
 
 
 class Engine(Protocol):
@@ -118,7 +119,7 @@ def blocks_of(job: ScreenJob) -> range:
     return range(begin * (begin + 1), end * (end + 1))
 
 
-def n_here(job: ScreenJob, n_i: int, j0: int) -> int:
+def n_here(job: ScreenJob, j0: int) -> int:
     """Return how many slots i come before the last j of a tile, in whole groups."""
     last = (j0 + TILE_J) // job.planes - 1
-    return min(n_i, max(last - job.i_first, 0) * job.planes_i + GROUP - 1) // GROUP * GROUP
+    return min(job.n_i, max(last - job.i_first, 0) * job.planes_i + GROUP - 1) // GROUP * GROUP

@@ -1,7 +1,7 @@
 """What is measured of sets, from their full tables, in double precision; on the device or on the host.
 
-The tables are whole numbers, shape (sets, levels, ..., levels), an axis for each part of a set, as many levels to
-each as the largest has. ``xp`` is NumPy or CuPy.
+The tables are whole numbers, shape (sets, levels, ..., levels), an axis for each part of a set, as many levels
+to each as the largest has. ``xp`` is NumPy or CuPy.
 """
 
 from __future__ import annotations

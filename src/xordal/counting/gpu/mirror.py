@@ -76,7 +76,7 @@ class Mirror:
         for block in blocks_of(job):
             j0, k0 = tile_of(block, room_slots)
             tile = _Tile(job, j0, k0)
-            groups = range(n_here(job, len(job.i_bits), j0) // GROUP)
+            groups = range(n_here(job, j0) // GROUP)
             for split in range(_SPLITS):
                 found += [tile.reaching(group * GROUP) for group in groups[split::_SPLITS]]
         sets = np.concatenate(found)
@@ -102,6 +102,8 @@ class _Tile:
         mean_j, mean_k = (job.slots[at].prod(axis=1) for at in (self.j, self.k))
         self.rho = both - mean_j[:, None] * mean_k
         self.mean_j, self.mean_k = mean_j, mean_k
+        self.level_j = _levels(job.bits[self.j], job.planes, job.n_rows)
+        self.level_k = _levels(job.bits[self.k], job.planes, job.n_rows)
 
     def reaching(self, at: int) -> NDArray[np.int32]:
         """Return the triples of a group of slots i that reach the limit."""
@@ -111,7 +113,7 @@ class _Tile:
         weight, part = scalars[:, 0], scalars[:, 1]
         kappa = (weight * np.float32(job.n_rows) * part)[:, None, None]
         of_i = _ones(job.i_bits[rows])
-        counts = (of_i[:, None] * self.of_j) @ self.of_k.T
+        counts = ((of_i[:, None] * self.of_j) @ self.of_k.T).astype(np.float32)
         u = _along(self._in_basis(counts), weight, part, planes_i, 0)
         rho_ij, rho_ik = job.i_rho[rows, self.j, None], job.i_rho[rows, None, self.k]
         s = u - kappa * self.rho - self.mean_j[:, None] * rho_ik
@@ -145,24 +147,28 @@ class _Tile:
         is_set = (j > i[:, None, None]) & (k > j) & (k * planes < job.n_slots)
         at = np.argwhere((chi >= limit) & is_set)
         found = np.stack([i[at[:, 0]], j[at[:, 1], 0], k[at[:, 2]]], axis=1).astype(np.int32)
-        if job.planes_i != 1 or planes != 1:
-            return found
         return found[self._second_look(at, first)]
 
     def _second_look(self, at: NDArray[np.int64], first: int) -> NDArray[np.bool_]:
-        """Return which sets have the least that is measured of them; here in double precision."""
-        of_i, of_j, of_k = (
-            _ones(planes[places]).astype(np.int64)[:, : self.job.n_rows]
-            for planes, places in (
-                (self.job.i_bits, first + at[:, 0]),
-                (self.job.bits, self.j0 + at[:, 1]),
-                (self.job.bits, self.k0 + at[:, 2]),
-            )
-        )
-        cells = 4 * of_i + 2 * of_j + of_k
-        tables = np.stack([(cells == cell).sum(axis=1) for cell in range(8)], axis=1).reshape(-1, 2, 2, 2)
-        values = measured(np, tables, MEASURES[self.job.measure], self.job.n_rows).values
-        return np.asarray(values >= self.job.least)
+        """Return which sets have enough of what is measured of them; here in double precision."""
+        job = self.job
+        if not len(at):
+            return np.zeros(0, dtype=bool)
+        of_i = _levels(job.i_bits[first : first + GROUP], job.planes_i, job.n_rows)
+        shape = (job.planes_i + 1, job.planes + 1, job.planes + 1)
+        cells = np.ravel_multi_index((of_i[at[:, 0]], self.level_j[at[:, 1]], self.level_k[at[:, 2]]), shape)
+        n_cells = int(np.prod(shape))
+        every = (cells + n_cells * np.arange(len(at))[:, None]).reshape(-1)
+        tables = np.bincount(every, minlength=n_cells * len(at)).reshape(-1, *shape)
+        measure = MEASURES[job.measure] if shape == (2, 2, 2) else "total"
+        packed = job.i_scalars[first : first + GROUP : job.planes_i, 3].copy().view(np.int32)
+        kinds = job.kinds & 7
+        bars = job.bars[
+            (packed >> 24 & 7)[at[:, 0]],
+            kinds[self.j0 // job.planes + at[:, 1]],
+            kinds[self.k0 // job.planes + at[:, 2]],
+        ]
+        return np.asarray(measured(np, tables, measure, job.n_rows).values >= bars)
 
     def _in_basis(self, counts: NDArray[np.float32]) -> NDArray[np.float32]:
         job = self.job
@@ -181,6 +187,12 @@ def _along(
     by_plane = counts.reshape(split)
     before = (np.cumsum(by_plane, axis=axis + 1, dtype=np.float32) - by_plane).reshape(counts.shape)
     return np.asarray(weight.reshape(shape) * (counts + part.reshape(shape) * before), dtype=np.float32)
+
+
+def _levels(bits: NDArray[np.uint32], planes: int, n_rows: int) -> NDArray[np.int64]:
+    """Return which of its planes each row of each variable is in, or the number of planes."""
+    ones = _ones(bits)[:, :n_rows].reshape(-1, planes, n_rows)
+    return np.asarray(np.where(ones.any(axis=1), ones.argmax(axis=1), planes))
 
 
 def _ones(bits: NDArray[np.uint32]) -> NDArray[np.float32]:

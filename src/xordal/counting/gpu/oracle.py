@@ -1,15 +1,16 @@
 """The GPU backend: long scans and large batches of counts on a device, everything else on the processor.
 
-The device scans sets of three columns of two to five levels, and pairs of them with a base of two to five cells: a
-target, say. Other scans, and sets with a column of more levels, are the processor's: it is asked for nothing before
-that. What no device has to count, since it is known, are sets with a constant column.
+The device scans sets of three columns of two to five levels, and pairs of them with a base of two to five
+cells: a target, say. Other scans, and sets with a column of more levels, are the processor's: it is asked for
+nothing before that. What no device has to count, since it is known, are sets with a constant column.
 
-If the device has no memory left or is lost, the processor goes on with the first variables that are not done: what
-was found is kept, and nothing is scanned twice.
+If the device has no memory left or is lost, the processor goes on with the first variables that are not done:
+what was found is kept, and nothing is scanned twice.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import product
@@ -25,7 +26,7 @@ from xordal.counting.finalize import entropies_of_tables, entropy
 from xordal.counting.gpu.engine import LEVELS, Engine
 from xordal.counting.gpu.scan import Asked, DeviceScan, Found, TooMany
 from xordal.counting.gpu.screening import Columns
-from xordal.counting.oracle import Bar, CellCounts, Measure, ScanBlock
+from xordal.counting.oracle import Bar, CellCounter, CellCounts, Measure, ScanBlock
 from xordal.data.table import CategoricalTable
 from xordal.types import EMPTY, VarSet, members, varset
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _ERROR = 1e-6  # nats by which what a scan says of a set may be off, as of the processor's
 _MOST_CELLS = 1024  # of a set's table that the device counts
 _MOST_ROWS = 1 << 24  # single precision holds every count up to this
-_FEW = 64  # sets from which a batch is worth a call of the device
+_FEW = 64  # sets from which a batch is worth sending the table
 
 MakeOracle = Callable[[CategoricalTable], "TableOracle"]
 
@@ -74,8 +75,13 @@ class GpuOracle:
     def _processor(self) -> TableOracle:
         return self._make(self._table)
 
+    @property
+    def _others_counter(self) -> CellCounter:
+        """Counts what the device does not: the processor's kernels where they are loaded, being quicker."""
+        return self._processor if _has(self, "_processor") else self._plain_counter
+
     @cached_property
-    def _counter(self) -> NumpyCounter:
+    def _plain_counter(self) -> NumpyCounter:
         return NumpyCounter(self._table)
 
     @cached_property
@@ -100,19 +106,21 @@ class GpuOracle:
             for place, table in zip(places, tables, strict=True):
                 cells = np.argwhere(table > 0)
                 found[place] = CellCounts(cells, table[tuple(cells.T)].astype(np.int64))
-        rest = [place for place in range(len(sets)) if place not in found]
-        found.update(zip(rest, self._counter.counts([sets[place] for place in rest]), strict=True))
+        if rest := [place for place in range(len(sets)) if place not in found]:
+            found.update(zip(rest, self._others_counter.counts([sets[place] for place in rest]), strict=True))
         return [found[place] for place in range(len(sets))]
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
+        if _has(self, "_processor"):
+            return self._processor.entropies(sets)
         found, is_known = np.zeros(len(sets)), np.zeros(len(sets), dtype=bool)
         for places, tables in self._by_size(sets):
             found[places] = entropies_of_tables(tables.reshape(len(tables), -1).astype(np.int64))
             is_known[places] = True
-        rest = np.flatnonzero(~is_known).tolist()
-        others = self._counter.counts([sets[place] for place in rest])
-        found[rest] = [entropy(table.counts) for table in others]
+        if rest := np.flatnonzero(~is_known).tolist():
+            others = self._others_counter.counts([sets[place] for place in rest])
+            found[rest] = [entropy(table.counts) for table in others]
         return found
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
@@ -148,7 +156,9 @@ class GpuOracle:
 
     def _by_size(self, sets: Sequence[VarSet]) -> Iterator[tuple[list[int], NDArray[np.int32]]]:
         """Yield the places of sets of one size that the device counts, and their full tables."""
-        if self._is_lost or len(sets) < _FEW or not len(self._narrow):
+        if self._is_lost or not len(self._narrow) or _has(self, "_processor"):
+            return
+        if len(sets) < _FEW and not _has(self, "_columns"):  # to send the table costs more than to count
             return
         columns = self._columns
         n_levels = int(columns.n_levels.max())
@@ -168,8 +178,8 @@ class GpuOracle:
         """Return the scan of narrow columns; None where the processor has to do all of it."""
         if self._is_lost or order != (2 if base else 3) or len(self._narrow) < order:
             return None
-        others = [v for v in range(len(self._levels)) if not base >> v & 1]
-        is_wide = any(self._levels[v] >= LEVELS for v in others)
+        others = self._others(base)
+        is_wide = bool((self._levels[others] >= LEVELS).any())
         if (base and is_wide) or not self._constants_are_known(order, base, others, asked):
             return None
         ids, n_cells = self._cells_of(base) if base else (None, 0)
@@ -186,6 +196,10 @@ class GpuOracle:
             return None
         left_out = frozenset(int(p) for p in self._place[list(members(base))] if p >= 0)
         return DeviceScan(columns, of_base, left_out, asked)
+
+    def _others(self, base: VarSet) -> list[int]:
+        own = frozenset(members(base))
+        return [v for v in range(len(self._levels)) if v not in own]
 
     def _cells_of(self, base: VarSet) -> tuple[NDArray[np.int32], int]:
         """Return the number of each row's cell of a base, and how many there are."""
@@ -205,7 +219,7 @@ class GpuOracle:
         Such a set has neither a needed variable nor an interaction, and shares what its other columns do. Where
         all of them reach the bar the processor lists them.
         """
-        if all(self._levels[v] > 1 for v in others):
+        if (self._levels[others] > 1).all():
             return True
         levels = sorted(set(self._levels[others].tolist()))
         shapes = {tuple(sorted((1, *rest))) for rest in product(levels, repeat=order - 1)}
@@ -220,19 +234,19 @@ class GpuOracle:
     ) -> Iterator[ScanBlock]:
         """Yield blocks: sets of narrow columns from the device, those with others from the processor."""
         left = frozenset(done)
-        others = [v for v in range(len(self._levels)) if not base >> v & 1]
+        others = self._others(base)
         n_begin = {v: comb(later, order - 1) for later, v in enumerate(reversed(others))}
         firsts = [v for v in others if v not in left]
         besides = self._besides(order, asked, base)
-        places = [int(self._place[v]) for v in firsts if self._place[v] >= 0]
+        places = [place for place in self._place[firsts].tolist() if place >= 0]
         device.draw(places)
-        at = 0
-        while firsts:
-            taken = device.range_after(places[at:])
+        at = begin = 0
+        while begin < len(firsts):
+            taken = device.range_after(places, at)
             found = device.scan(places[at : at + taken])
             at += taken
-            end = firsts.index(int(self._narrow[places[at]])) if at < len(places) else len(firsts)
-            group, firsts = tuple(firsts[:end]), firsts[end:]
+            end = bisect_left(firsts, int(self._narrow[places[at]])) if at < len(places) else len(firsts)
+            group, begin = tuple(firsts[begin:end]), end
             sets, shared = _with(self._narrow[found[0]].astype(np.int32), found[1], besides, group)
             yield ScanBlock(group, sets, shared, sum(n_begin[v] for v in group))
 
@@ -279,6 +293,11 @@ class GpuOracle:
             for v in constant:
                 own = np.full((int(is_pair.sum()), 1), v, dtype=np.int32)
                 yield np.sort(np.hstack([block.sets[is_pair], own]), axis=1), block.shared[is_pair]
+
+
+def _has(oracle: GpuOracle, name: str) -> bool:
+    """Whether a property that is made once has been made."""
+    return name in oracle.__dict__
 
 
 def _with(sets: NDArray[np.int32], shared: NDArray[np.float64], besides: Found, firsts: Any) -> Found:

@@ -24,7 +24,7 @@
 #define OF_I (TJ + TK + 4)  // words with what is known of a slot i: its rho with the tile, and its scalars
 #define SLOTS (2 * (TJ + TK))
 #define QUEUE 64            // sets that a warp keeps before it writes down half of them
-#define QUEUES (THREADS / 32 * QUEUE * 4)
+#define QUEUES (THREADS / 32 * (QUEUE + 1) * 4)
 #define LEVELS 6
 #define CLASSES 8           // of the share of a variable's rarest level
 #define INFINITE __int_as_float(0x7f800000)
@@ -185,105 +185,203 @@ __device__ __forceinline__ void correlate(Own &own, Products &all, float per_row
     }
 }
 
-// What is sought, and where it is written down: sets as places of their variables among those scanned.
+// What is sought, and where it is written down: sets as places of their variables among those scanned. In shared memory.
 struct Goal {
+  const unsigned *bits, *i_bits;
   const float4 *i_scalars;
-  const float *i_rho;
-  const float2 *slots;  // of the tile
-  int room_slots, j0, k0;
-  float n_rows;
-  int measure;   // 0 total, 1 needed, 2 interaction
-  float least;   // nats below which a triple is not written down
-  float spare;   // what rounding may take off chi, by (weight + 1)^2
+  const unsigned char *kinds;
+  const float *bars;  // nats below which a set is not written down, by levels
+  int words, j0, k0, measure;  // 0 total, 1 needed, 2 interaction
+  float n_rows, spare;         // what rounding may take off chi of binary columns, by (weight + 1)^2
   int *sets;
   unsigned long long *n_found, room;
 };
+#define GOAL 32  // words
 
-// Sets on their way out, so that one addition to the count serves 32 of them and all lanes measure at once.
+// Sets on their way out: 32 of them are counted and measured at once, each by a lane, and added to what is found.
 struct Queue {
-  int4 *sets;
-  int n;
+  int n, nothing[3];
+  int4 sets[QUEUE];  // slot i; first slots j and k of the tile
 };
+
+// Rows with each combination of planes of three variables, and of two and one of them.
+struct Counts {
+  int i[PI], j[PJ], k[PJ], ij[PI][PJ], ik[PI][PJ], jk[PJ][PJ], ijk[PI][PJ][PJ];
+};
+
+__device__ __forceinline__ void count(Counts &n, const unsigned *I, const unsigned *J, const unsigned *K, int words) {
+  n = Counts();
+  for (int w = 0; w < words; ++w) {
+    unsigned i[PI], j[PJ], k[PJ];
+#pragma unroll
+    for (int a = 0; a < PI; ++a) i[a] = I[a * words + w], n.i[a] += __popc(i[a]);
+#pragma unroll
+    for (int b = 0; b < PJ; ++b) {
+      j[b] = J[b * words + w], n.j[b] += __popc(j[b]);
+      k[b] = K[b * words + w], n.k[b] += __popc(k[b]);
+    }
+#pragma unroll
+    for (int b = 0; b < PJ; ++b)
+#pragma unroll
+      for (int c = 0; c < PJ; ++c) n.jk[b][c] += __popc(j[b] & k[c]);
+#pragma unroll
+    for (int a = 0; a < PI; ++a)
+#pragma unroll
+      for (int b = 0; b < PJ; ++b) {
+        n.ij[a][b] += __popc(i[a] & j[b]), n.ik[a][b] += __popc(i[a] & k[b]);
+#pragma unroll
+        for (int c = 0; c < PJ; ++c) n.ijk[a][b][c] += __popc(i[a] & j[b] & k[c]);
+      }
+  }
+}
+
+__device__ __forceinline__ float x_log_x(float x) { return x > 0.0f ? x * __logf(x) : 0.0f; }
 
 #if PI == 1 && PJ == 1
 
-__device__ __forceinline__ float x_log_x(float x) { return x > 1e-12f ? x * __logf(x) : 0.0f; }
 __device__ __forceinline__ float pair_sum(float a, float b, float both) {
   return x_log_x(both) + x_log_x(a - both) + x_log_x(b - both) + x_log_x(1.0f - a - b + both);
 }
 
-// What is measured of a triple, from shares of rows, right to 4e-5 nats; of an interaction a bound.
-__device__ __noinline__ float measure_of(int measure, float i, float j, float k, float ij, float ik, float jk, float ijk) {
-  const float all = x_log_x(ijk) + x_log_x(ij - ijk) + x_log_x(ik - ijk) + x_log_x(jk - ijk) +
-                    x_log_x(i - ij - ik + ijk) + x_log_x(j - ij - jk + ijk) + x_log_x(k - ik - jk + ijk) +
-                    x_log_x(1.0f - i - j - k + ij + ik + jk - ijk);
+// What is measured of a triple, in nats, right to 4e-5; of an interaction a bound.
+__device__ __forceinline__ float measure_of(int measure, const Counts &n, float rows) {
+  const int rest = n.i[0] + n.j[0] + n.k[0] - n.ij[0][0] - n.ik[0][0] - n.jk[0][0] + n.ijk[0][0][0];
+  const int cells[8] = {n.ijk[0][0][0], n.ij[0][0] - n.ijk[0][0][0], n.ik[0][0] - n.ijk[0][0][0],
+                        n.jk[0][0] - n.ijk[0][0][0], n.i[0] - n.ij[0][0] - n.ik[0][0] + n.ijk[0][0][0],
+                        n.j[0] - n.ij[0][0] - n.jk[0][0] + n.ijk[0][0][0],
+                        n.k[0] - n.ik[0][0] - n.jk[0][0] + n.ijk[0][0][0], (int)rows - rest};
+  float all = 0.0f;
+#pragma unroll
+  for (int c = 0; c < 8; ++c) all += x_log_x(cells[c] / rows);
+  const float i = n.i[0] / rows, j = n.j[0] / rows, k = n.k[0] / rows;
   const float of_i = x_log_x(i) + x_log_x(1.0f - i), of_j = x_log_x(j) + x_log_x(1.0f - j);
   const float of_k = x_log_x(k) + x_log_x(1.0f - k);
   if (measure == 0) return all - of_i - of_j - of_k;
-  const float of_ij = pair_sum(i, j, ij), of_ik = pair_sum(i, k, ik), of_jk = pair_sum(j, k, jk);
+  const float of_ij = pair_sum(i, j, n.ij[0][0] / rows), of_ik = pair_sum(i, k, n.ik[0][0] / rows);
+  const float of_jk = pair_sum(j, k, n.jk[0][0] / rows);
   if (measure == 1) return all - fmaxf(of_i + of_jk, fmaxf(of_j + of_ik, of_k + of_ij));
   return all - fmaxf(of_ik + of_jk - of_k, fmaxf(of_ij + of_jk - of_j, of_ij + of_ik - of_i));
 }
 
-// Of a set in the queue (slot i, slots j and k in the tile, count, rho_jk): whether what is measured of it is enough.
-__device__ __forceinline__ bool is_enough(const Goal &goal, int4 set, int *places) {
-  const float4 of_i = goal.i_scalars[set.x];
-  const int at_j = set.y >> 8, at_k = set.y & 255;
-  const float *rho = goal.i_rho + (long long)set.x * goal.room_slots;
-  const float2 of_j = goal.slots[at_j], of_k = goal.slots[TJ + at_k];
-  const float wi = of_i.x * goal.n_rows, i = of_i.y, j = of_j.y, k = of_k.y;
-  places[0] = __float_as_int(of_i.w) << 8 >> 8, places[1] = goal.j0 + at_j, places[2] = goal.k0 + at_k;
-  return !(measure_of(goal.measure, i, j, k, rho[places[1]] / (wi * of_j.x) + i * j, rho[places[2]] / (wi * of_k.x) + i * k,
-                      __int_as_float(set.w) / (of_j.x * of_k.x) + j * k, __int_as_float(set.z) / goal.n_rows) < goal.least);
-}
-
 #else
 
-__device__ __forceinline__ bool is_enough(const Goal &goal, int4 set, int *places) {
-  places[0] = set.x, places[1] = set.y, places[2] = set.z;
-  return true;
+// The total correlation, which no measure exceeds. The last level of each variable, which has no plane, is the rest.
+__device__ __forceinline__ float measure_of(int measure, const Counts &n, float rows) {
+  float total = 0.0f;
+  int rest_i = (int)rows, rest_j = (int)rows, rest_k = (int)rows;
+#pragma unroll
+  for (int a = 0; a < PI; ++a) rest_i -= n.i[a], total -= x_log_x(n.i[a] / rows);
+#pragma unroll
+  for (int b = 0; b < PJ; ++b) {
+    rest_j -= n.j[b], rest_k -= n.k[b];
+    total -= x_log_x(n.j[b] / rows) + x_log_x(n.k[b] / rows);
+  }
+  total -= x_log_x(rest_i / rows) + x_log_x(rest_j / rows) + x_log_x(rest_k / rows);
+#pragma unroll
+  for (int a = 0; a <= PI; ++a)
+#pragma unroll
+    for (int b = 0; b <= PJ; ++b) {
+      int left = a < PI ? b < PJ ? n.ij[a][b] : n.i[a] : b < PJ ? n.j[b] : (int)rows;  // rows of (a, b)
+      if (a < PI && b == PJ)
+#pragma unroll
+        for (int d = 0; d < PJ; ++d) left -= n.ij[a][d];
+      if (a == PI && b < PJ)
+#pragma unroll
+        for (int d = 0; d < PI; ++d) left -= n.ij[d][b];
+      if (a == PI && b == PJ) {
+        left = rest_i;
+#pragma unroll
+        for (int d = 0; d < PJ; ++d) {
+          left -= n.j[d];
+#pragma unroll
+          for (int e = 0; e < PI; ++e) left += n.ij[e][d];
+        }
+      }
+#pragma unroll
+      for (int c = 0; c < PJ; ++c) {
+        int cell = a < PI ? b < PJ ? n.ijk[a][b][c] : n.ik[a][c] : b < PJ ? n.jk[b][c] : n.k[c];
+        if (a < PI && b == PJ)
+#pragma unroll
+          for (int d = 0; d < PJ; ++d) cell -= n.ijk[a][d][c];
+        if (a == PI && b < PJ)
+#pragma unroll
+          for (int d = 0; d < PI; ++d) cell -= n.ijk[d][b][c];
+        if (a == PI && b == PJ) {
+#pragma unroll
+          for (int e = 0; e < PI; ++e) cell -= n.ik[e][c];
+#pragma unroll
+          for (int d = 0; d < PJ; ++d) {
+            cell -= n.jk[d][c];
+#pragma unroll
+            for (int e = 0; e < PI; ++e) cell += n.ijk[e][d][c];
+          }
+        }
+        total += x_log_x(cell / rows);
+        left -= cell;
+      }
+      total += x_log_x(left / rows);
+    }
+  return total;
 }
 
 #endif
 
+// Measure the first sets of a queue and write those down that have enough.
 __device__ __noinline__ void write_down(const Goal &goal, Queue &queue, int n) {
   const int lane = threadIdx.x & 31;
-  int places[3];
-  const bool is_found = lane < n && is_enough(goal, queue.sets[lane], places);
+  int i = 0, j = 0, k = 0;
+  bool is_found = false;
+  if (lane < n) {
+    const int4 set = queue.sets[lane];
+    const int packed = __float_as_int(goal.i_scalars[set.x].w), slot_j = goal.j0 + set.y, slot_k = goal.k0 + set.z;
+    Counts counts;
+    count(counts, goal.i_bits + (long long)set.x * goal.words, goal.bits + (long long)slot_j * goal.words,
+          goal.bits + (long long)slot_k * goal.words, goal.words);
+    i = packed << 8 >> 8, j = slot_j / PJ, k = slot_k / PJ;
+    const int levels = ((packed >> 24 & 7) * LEVELS + (goal.kinds[j] & 7)) * LEVELS + (goal.kinds[k] & 7);
+    is_found = !(measure_of(goal.measure, counts, goal.n_rows) < goal.bars[levels]);
+  }
   const unsigned who = __ballot_sync(~0u, is_found);
   unsigned long long at = 0;
   if (lane == 0 && who) at = atomicAdd(goal.n_found, (unsigned long long)__popc(who));
   at = __shfl_sync(~0u, at, 0) + __popc(who & ((1u << lane) - 1));
-  if (is_found && at < goal.room)
-    goal.sets[3 * at] = places[0], goal.sets[3 * at + 1] = places[1], goal.sets[3 * at + 2] = places[2];
+  if (is_found && at < goal.room) goal.sets[3 * at] = i, goal.sets[3 * at + 1] = j, goal.sets[3 * at + 2] = k;
   const int4 rest = queue.sets[32 + lane];
   __syncwarp();
   queue.sets[lane] = rest;
-  queue.n -= n;
+  if (lane == 0) queue.n -= n;
   __syncwarp();
 }
 
-// Take in the sets of the lanes that have one; all lanes of a warp call this.
-__device__ __forceinline__ void take(const Goal &goal, Queue &queue, bool has_one, int4 set) {
-  const unsigned who = __ballot_sync(~0u, has_one);
-  if (!who) return;
-  if (has_one) queue.sets[queue.n + __popc(who & ((1u << (threadIdx.x & 31)) - 1))] = set;
-  queue.n += __popc(who);
-  __syncwarp();
-  if (queue.n >= 32) write_down(goal, queue, 32);
+// Take in the sets of all lanes: bit b is that of the lane's (b modulo 4 / PJ)-th j and (b / (4 / PJ))-th k.
+__device__ __noinline__ void take(const Goal &goal, Queue &queue, unsigned mask, int i_row, int at_j, int at_k) {
+  const int lane = threadIdx.x & 31;
+  while (const unsigned who = __ballot_sync(~0u, mask)) {
+    const int n = queue.n;
+    if (mask) {
+      const int bit = __ffs(mask) - 1, vk = bit / (4 / PJ) * PJ;
+      queue.sets[n + __popc(who & ((1u << lane) - 1))] =
+          make_int4(i_row, at_j + bit % (4 / PJ) * PJ, at_k + (vk >> 2) * 16 + (vk & 3), 0);
+      mask &= mask - 1;
+    }
+    __syncwarp();
+    if (lane == 0) queue.n = n + __popc(who);
+    __syncwarp();
+    if (n + __popc(who) >= 32) write_down(goal, queue, 32);
+  }
 }
 
 // What is known of four slots i: scalars[ii] = (weight / rows, part, limit or what rounding may take off it, level
 // and place of the variable as bits), and their rho with all slots of the tile.
 #if PI == 1 && PJ == 1
 
-// 9 operations a triple; what reaches its limit, one in some thousand, goes to the queue.
-__device__ __forceinline__ void look(const Own &own, const Single &one, Products &acc, const float *of_i, int at_j, int at_k,
-                                     int i_row, const Goal &goal, Queue &queue) {
+// Return the triples of one slot i that reach their limit, as bits: 9 operations for each.
+__device__ __forceinline__ unsigned look(const Own &own, const Single &one, Products &acc, const float *of_i, int at_j,
+                                         int at_k, float n_rows, float spare) {
   const float4 scalar = *(const float4 *)(of_i + TJ + TK);
   const int i = __float_as_int(scalar.w) << 8 >> 8;
-  const float weight_i = scalar.x * goal.n_rows, kappa = weight_i * scalar.y;
-  const float least = fminf(scalar.z, own.limit) - goal.spare * (weight_i + 1.0f) * (weight_i + 1.0f);
+  const float weight_i = scalar.x * n_rows, kappa = weight_i * scalar.y;
+  const float least = fminf(scalar.z, own.limit) - spare * (weight_i + 1.0f) * (weight_i + 1.0f);
   float limit[4], both[4], b[4];
 #pragma unroll
   for (int jp = 0; jp < 4; ++jp) {
@@ -291,45 +389,32 @@ __device__ __forceinline__ void look(const Own &own, const Single &one, Products
     limit[jp] = own.j + jp > i ? least - rho * rho : INFINITE;
     both[jp] = scalar.x * one.wj[jp], b[jp] = rho + kappa * (one.wj[jp] * one.cj[jp]);
   }
+  unsigned mask = 0;
 #pragma unroll
-  for (int quarter = 0; quarter < 4; ++quarter) {
-    float chi[2][4];
-    bool any = false;
+  for (int kk = 0; kk < 8; ++kk) {
+    const float weight = one.wk[kk], minus = MINUS_START(weight), mean = weight * one.ck[kk];
+    const float rho = of_i[TJ + at_k + (kk >> 2) * 16 + (kk & 3)], square = rho * rho;
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      const int kk = 2 * quarter + e;
-      const float weight = one.wk[kk], minus = MINUS_START(weight), mean = weight * one.ck[kk];
-      const float rho = of_i[TJ + at_k + (kk >> 2) * 16 + (kk & 3)], square = rho * rho;
-#pragma unroll
-      for (int jp = 0; jp < 4; ++jp) {
-        const float count = fmaf(AS_FLOAT(AT(acc, jp, kk)), weight, minus), rho_jk = own.rho[jp][kk];
-        float s = fmaf(count, both[jp], -mean * b[jp]);
-        s = fmaf(-one.wj[jp] * one.cj[jp], rho, s);
-        s = fmaf(-kappa, rho_jk, s);
-        chi[e][jp] = fmaf(s, s, fmaf(rho_jk, rho_jk, square));
-        any |= chi[e][jp] >= limit[jp];
-      }
-    }
-    if (__any_sync(~0u, any)) {
-#pragma unroll
-      for (int e = 0; e < 2; ++e)
-#pragma unroll
-        for (int jp = 0; jp < 4; ++jp) {
-          const int kk = 2 * quarter + e, place = (at_j + jp) << 8 | (at_k + (kk >> 2) * 16 + (kk & 3));
-          const float count = AS_FLOAT(AT(acc, jp, kk)) - (WIDE ? 0.0f : 8388608.0f);
-          take(goal, queue, chi[e][jp] >= limit[jp],
-               make_int4(i_row, place, __float_as_int(count), __float_as_int(own.rho[jp][kk])));
-        }
+    for (int jp = 0; jp < 4; ++jp) {
+      const float count = fmaf(AS_FLOAT(AT(acc, jp, kk)), weight, minus), rho_jk = own.rho[jp][kk];
+      float s = fmaf(count, both[jp], -mean * b[jp]);
+      s = fmaf(-one.wj[jp] * one.cj[jp], rho, s);
+      s = fmaf(-kappa, rho_jk, s);
+      const float chi = fmaf(s, s, fmaf(rho_jk, rho_jk, square));
+      if (chi >= limit[jp]) mask |= 1u << (kk * 4 + jp);
     }
   }
+  return mask;
 }
 
 __device__ __forceinline__ void look_at(const Own &own, Products *acc, const float *known, int at_j, int at_k, int i_row,
-                                        const float *limits, const unsigned char *levels, const Goal &goal,
-                                        Queue &queue) {
+                                        float n_rows, const float *limits, const Goal &goal, Queue &queue) {
   const Single one(own);
 #pragma unroll
-  for (int ii = 0; ii < 4; ++ii) look(own, one, acc[ii], known + ii * OF_I, at_j, at_k, i_row + ii, goal, queue);
+  for (int ii = 0; ii < 4; ++ii) {
+    const unsigned mask = look(own, one, acc[ii], known + ii * OF_I, at_j, at_k, n_rows, goal.spare);
+    if (__any_sync(~0u, mask)) take(goal, queue, mask, i_row + ii, at_j, at_k);
+  }
 }
 
 #else
@@ -386,34 +471,36 @@ __device__ __forceinline__ float chi_of(const Own &own, const Single &one, Produ
 }
 
 __device__ __forceinline__ void look_at(const Own &own, Products *acc, const float *known, int at_j, int at_k, int i_row,
-                                        const float *limits, const unsigned char *levels, const Goal &goal,
-                                        Queue &queue) {
+                                        float n_rows, const float *limits, const Goal &goal, Queue &queue) {
   const Single one(own);
   const float *scalars = known + TJ + TK;
 #pragma unroll
   for (int vi = 0; vi < 4; vi += PI) {
     const float4 of_i = *(const float4 *)(scalars + vi * OF_I);
     const int packed = __float_as_int(of_i.w), place = packed << 8 >> 8, kind = packed >> 24 & 127;
+    unsigned mask = 0;
 #pragma unroll
     for (int vj = 0; vj < 4; vj += PJ)
 #pragma unroll
       for (int vk = 0; vk < 8; vk += PJ) {
         const int j = (own.j + vj) / PJ, k = (own.k + (vk >> 2) * 16 + (vk & 3)) / PJ;
-        const int of_j = levels[j], of_k = levels[k], kinds = ((kind & 7) * LEVELS + (of_j & 7)) * LEVELS + (of_k & 7);
-        const float chi = chi_of(own, one, acc, vi, vj, vk, known + at_j, known + TJ + at_k, scalars, goal.n_rows);
-        const float limit = limits[kinds * CLASSES + min(kind >> 3, min(of_j >> 3, of_k >> 3))] - of_i.z;
-        take(goal, queue, chi >= limit && j > place, make_int4(place, j, k, 0));
+        const int of_j = goal.kinds[j], of_k = goal.kinds[k];
+        const int levels = ((kind & 7) * LEVELS + (of_j & 7)) * LEVELS + (of_k & 7);
+        const float chi = chi_of(own, one, acc, vi, vj, vk, known + at_j, known + TJ + at_k, scalars, n_rows);
+        const float limit = limits[levels * CLASSES + min(kind >> 3, min(of_j >> 3, of_k >> 3))] - of_i.z;
+        if (chi >= limit && j > place) mask |= 1u << (vj / PJ + 4 / PJ * (vk / PJ));
       }
+    if (__any_sync(~0u, mask)) take(goal, queue, mask, i_row + vi, at_j, at_k);
   }
 }
 
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, const unsigned char *__restrict__ levels,
+screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, const unsigned char *__restrict__ kinds,
        const unsigned *__restrict__ i_bits, const float4 *__restrict__ i_scalars, const float *__restrict__ i_rho,
-       const float *__restrict__ limits, int n_slots, int room_slots, int words, int n_i, int i_first, int panel,
-       int n_stages, long long first_block, float n_rows, int measure, float least, float spare, int *sets,
+       const float *__restrict__ limits, const float *__restrict__ bars, int n_slots, int room_slots, int words, int n_i, int i_first, int panel,
+       int n_stages, long long first_block, float n_rows, int measure, float spare, int *sets,
        unsigned long long *n_found, unsigned long long room) {
   extern __shared__ __align__(16) unsigned shared[];
   // Tiles (tj, tk) with tk >= 2 tj, counted from the last tj, which has two tk, the one before four, and so on.
@@ -434,16 +521,19 @@ screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, cons
   own.of_j = (const float2 *)shared + wj + 4 * g, own.of_k = (const float2 *)shared + TJ + wk + 4 * q;
   if (threadIdx.x < TJ + TK)
     ((float2 *)shared)[threadIdx.x] = slots[threadIdx.x < TJ ? j0 + threadIdx.x : k0 + threadIdx.x - TJ];
-  const Goal goal = {i_scalars, i_rho,   (const float2 *)shared, room_slots, j0,   k0,
-                     n_rows,    measure, least,                  spare,      sets, n_found, room};
-  Queue queue = {(int4 *)(shared + SLOTS) + warp * QUEUE, 0};
-  unsigned *stages = shared + SLOTS + QUEUES;
+  Goal &goal = *(Goal *)(shared + SLOTS);
+  Queue &queue = ((Queue *)(shared + SLOTS + GOAL))[warp];
+  static_assert(sizeof(Goal) <= 4 * GOAL && sizeof(Queue) * THREADS / 32 == 4 * QUEUES, "");
+  if (threadIdx.x == 0)
+    goal = {bits, i_bits, i_scalars, kinds, bars, words, j0, k0, measure, n_rows, spare, sets, n_found, room};
+  if (lane == 0) queue.n = 0;
+  unsigned *stages = shared + SLOTS + GOAL + QUEUES;
   own.limit = INFINITE;  // of binary columns the limits of all classes are in a row
 #pragma unroll
-  for (int jp = 0; jp < 4; ++jp) own.limit = fminf(own.limit, limits[levels[(own.j + jp) / PJ] >> 3]);
+  for (int jp = 0; jp < 4; ++jp) own.limit = fminf(own.limit, limits[kinds[(own.j + jp) / PJ] >> 3]);
 #pragma unroll
   for (int kk = 0; kk < 8; ++kk)
-    own.limit = fminf(own.limit, limits[levels[(own.k + (kk >> 2) * 16 + (kk & 3)) / PJ] >> 3]);
+    own.limit = fminf(own.limit, limits[kinds[(own.k + (kk >> 2) * 16 + (kk & 3)) / PJ] >> 3]);
   Products acc[4];
 #if STREAM
   // A stage: a chunk of the tile and of four i, and, with the last chunk, what is known of the i.
@@ -485,7 +575,7 @@ screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, cons
     if (group < 0) correlate(own, acc[0], 1.0f / n_rows, n_slots);
     else
       look_at(own, acc, (const float *)(stage + TILE + 4 * ROW), wj + 4 * g, wk + 4 * q,
-              4 * (blockIdx.y + group * gridDim.y), limits, levels, goal, queue);
+              4 * (blockIdx.y + group * gridDim.y), n_rows, limits, goal, queue);
   }
 #else
   // The tile stays; i come in panels, each block having every gridDim.y-th, the next one under way.
@@ -523,11 +613,12 @@ screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, cons
       for (int left = words; left > 0; left -= CHUNK, tile += TILE, four += panel * ROW)
         add_products<4>(acc, tile + my_j, tile + my_k, four, min(CHUNK, left));
       look_at(own, acc, (const float *)(here + n_chunks * panel * ROW + at * OF_I), wj + 4 * g, wk + 4 * q, first + at,
-              limits, levels, goal, queue);
+              n_rows, limits, goal, queue);
     }
     wait_but<0>();
     __syncthreads();
   }
 #endif
+  __syncwarp();
   if (queue.n > 0) write_down(goal, queue, queue.n);
 }

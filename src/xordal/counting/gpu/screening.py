@@ -2,39 +2,42 @@
 
 **The bound.** Let P be the distribution of a set of variables in the data and Q the product of its margins. The
 total correlation is the divergence of P from Q, and by Jensen's inequality D(P | Q) = E_P[log P/Q] is at most
-log E_P[P/Q] = log(1 + chi), where chi = sum over cells of P^2/Q - 1. Under Q the products of the variables' basis
-functions u - kappa (:mod:`xordal.counting.gpu.columns`) are an orthonormal basis of the functions of a cell, and P/Q
-has the coefficients E_P[product]. So chi is the sum of the squares of the correlations rho of all pairs of slots of
-different variables, and of the third moments s of all triples of slots. Neither what the least needed variable adds
-nor the interaction exceeds the total correlation. So a set whose measure, any of the three, is at least ``bar`` nats
-has chi >= exp(bar) - 1, and one with less is discarded. Of a set of independent columns n chi is about chi-squared
-with as many degrees of freedom as there are squares, so few sets pass that should not; those with a strong pair do,
-and :mod:`xordal.counting.gpu.measuring` discards them.
+log E_P[P/Q] = log(1 + chi), where chi = sum over cells of P^2/Q - 1. Under Q the products of the variables'
+basis functions u - kappa (:mod:`xordal.counting.gpu.columns`) are an orthonormal basis of the functions of a
+cell, and P/Q has the coefficients E_P[product]. So chi is the sum of the squares of the correlations rho of all
+pairs of slots of different variables, and of the third moments s of all triples of slots. Neither what the
+least needed variable adds nor the interaction exceeds the total correlation. So a set whose measure, any of the
+three, is at least ``bar`` nats has chi >= exp(bar) - 1, and one with less is discarded. Of a set of independent
+columns n chi is about chi-squared with as many degrees of freedom as there are squares, so few sets pass that
+should not; those with a strong pair do, and :mod:`xordal.counting.gpu.measuring` discards them.
 
-**Where no level is rare** the bound is sharper. With x = P/Q - 1 in a cell, D(P | Q) is the mean under Q of
-(1 + x) log(1 + x) - x, and that is g(x) x^2 with a g that falls from g(-1) = 1 over g(0) = 1/2 towards 0. By the
-inequality of Cauchy and Schwarz, x^2 is at most chi times the sum of the squares of the products in the cell, which
-is K = 1/Q - (sum of 1/Q of its levels) + 2 for the products of two and three variables. The sum is at least 3 Q^(-1/3),
-so if no level of the three variables has a share below m, K is at most (1/m - 1)^2 (1/m + 2). Therefore, if chi is
-less than L, no x is below -sqrt(L K), and D < g(-sqrt(L K)) L. The largest L for which that is at most the bar is
-another limit, about 1.7 times as high for fair coins and a thousand rows; the higher of the two is taken. Variables
-are put into classes by the share of their rarest level, and a set has the lowest of its three classes.
+**Where no level is rare** the bound is sharper. With x = P/Q - 1 in a cell, D(P | Q) is the mean under Q of (1
++ x) log(1 + x) - x, and that is g(x) x^2 with a g that falls from g(-1) = 1 over g(0) = 1/2 towards 0. By the
+inequality of Cauchy and Schwarz, x^2 is at most chi times the sum of the squares of the products in the cell,
+which is K = 1/Q - (sum of 1/Q of its levels) + 2 for the products of two and three variables. The sum is at
+least 3 Q^(-1/3), so if no level of the three variables has a share below m, K is at most (1/m - 1)^2 (1/m + 2).
+Therefore, if chi is less than L, no x is below -sqrt(L K), and D < g(-sqrt(L K)) L. The largest L for which
+that is at most the bar is another limit, about 1.7 times as high for fair coins and a thousand rows; the higher
+of the two is taken. Variables are put into classes by the share of their rarest level, and a set has the lowest
+of its three classes.
 
-**Rounding.** The device computes in single precision, each operation right to 2^-24. Counts are exact. Every u is
-between 0 and its weight, and E[u^2] = 1 + kappa^2 with kappa^2 <= 5/2 for up to five levels (part_a <= 1/2, and the
-two most common levels hold at least 2/5 of the rows). So E[u_i u_j u_k] <= weight_i (1 + 5/2), and all that is added
-up in it is positive: its relative error is at most 24 units. Adding the errors of the products of kappa and rho, an s
-or rho is off by at most eta = 2^-16 (weight_i + 1), weight_i the largest of the slots of i. If t is what the device has
-for s, t^2 >= s^2 - 2 eta |s| >= (1 - 2 d) s^2 - 2 eta^2 / d for any d > 0 (where |s| > eta / d the first term is
-enough, otherwise the second). With d = 2^-8 the limit of chi is therefore (1 - 2 d) (exp(bar) - 1), less
-2 eta^2 / d for every square. The eight per mille cost next to nothing; the allowance is below a tenth of the limits
-of ordinary tables, and where columns are very rare it lets more sets through, never fewer.
+**Rounding.** The device computes in single precision, each operation right to 2^-24. Counts are exact. Every u
+is between 0 and its weight, and E[u^2] = 1 + kappa^2 with kappa^2 <= 5/2 for up to five levels (part_a <= 1/2,
+and the two most common levels hold at least 2/5 of the rows). So E[u_i u_j u_k] <= weight_i (1 + 5/2), and all
+that is added up in it is positive: its relative error is at most 24 units. Adding the errors of the products of
+kappa and rho, an s or rho is off by at most eta = 2^-16 (weight_i + 1), weight_i the largest of the slots of i.
+If t is what the device has for s, t^2 >= s^2 - 2 eta |s| >= (1 - 2 d) s^2 - 2 eta^2 / d for any d > 0 (where
+|s| > eta / d the first term is enough, otherwise the second). With d = 2^-8 the limit of chi is therefore (1 -
+2 d) (exp(bar) - 1), less 2 eta^2 / d for every square. The eight per mille cost next to nothing; the allowance
+is below a tenth of the limits of ordinary tables, and where columns are very rare it lets more sets through,
+never fewer.
 
-**The second look.** For weak dependence log(1 + chi) is about twice the total correlation, so of the sets that pass
-many are below the bar: one in some thousand of all sets. Three binary columns are therefore measured before they are
-written down, by their eight shares in single precision. These are off by at most 3e-7 each and at least 1e-12 where
-they count, so a sum of eight times p log p is off by less than 8 x 3e-7 x (1 + log 1e12 / 3) and the rounding of the
-logarithms, 4e-5 nats in all, by which the bar is lowered. Where the bar is below ten times that, all are written down.
+**The second look.** For weak dependence log(1 + chi) is about twice the total correlation, so of the sets that
+pass many are below the bar. They are therefore counted exactly and measured before they are written down:
+binary columns by the measure that is asked for, others by the total correlation. Their shares of rows are right
+to 2^-24 and so are their logarithms, but for the last two units, so that a sum of p log p over up to 125 cells
+is off by less than 1e-6 (1 + log n), and what is measured by less than the 4e-5 nats by which the bar is
+lowered. Where the bar is below ten times that, all sets are written down.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.gpu.columns import PLANES, Slots, slots_of
-from xordal.counting.gpu.engine import CLASSES, LEVELS, MEASURES, PADDING, TILE_J, Engine, ScreenJob
+from xordal.counting.gpu.engine import CLASSES, GROUP, LEVELS, MEASURES, PADDING, TILE_J, Engine, ScreenJob
 from xordal.counting.oracle import Bar, Measure
 
 SHARES = (0.0, 0.03, 0.08, 0.15, 0.22, 0.3, 0.4, 0.45)
@@ -106,13 +109,13 @@ class Columns:
         """Return the call that looks at every triple whose first variable is in a range of places."""
         planes = self.slots.planes
         rows = slice(begin * planes, end * planes)
-        own = Slots(planes, *(of_slot[rows] for of_slot in self.slots[1:]))
-        limits = _limits(bar, set(self.n_levels.tolist()), None)
+        own = self.slots.only(rows)
+        bars = _bars(bar, set(self.n_levels.tolist()), None)
         places = np.repeat(np.arange(begin, end), planes)
         n_tiles = self.room_slots // TILE_J
         tiles = min((begin + 1) * planes // TILE_J, n_tiles), n_tiles  # j comes after the first i
         known = _Known(own, self.bits[rows], places, self.kinds[begin:end], begin)
-        return self._job(known, limits, tiles, (measure, bar((2, 2, 2))))
+        return self._job(known, bars, tiles, measure)
 
     def job_with(self, base: Columns, begin: int, end: int, bar: Bar, measure: Measure = "total") -> ScreenJob:
         """Return the call that looks at pairs together with a base, the one column of ``base``.
@@ -120,20 +123,20 @@ class Columns:
         All pairs come whose first variable is in a range of places; others may.
         """
         planes = base.slots.planes
-        own = Slots(planes, *(of_slot[:planes] for of_slot in base.slots[1:]))
+        own = base.slots.only(slice(planes))
         n_base = int(base.n_levels[0])
-        limits = _limits(bar, set(self.n_levels.tolist()), n_base)
+        bars = _bars(bar, set(self.n_levels.tolist()), n_base)
         per_tile = TILE_J // self.slots.planes
         known = _Known(own, base.bits[:planes], np.full(planes, -1), base.kinds, -1)
         tiles = begin // per_tile, -(-end // per_tile)
-        return self._job(known, limits, tiles, (measure, bar((2, 2))))
+        return self._job(known, bars, tiles, measure)
 
     def _job(
         self,
         known: _Known,
-        limits: NDArray[np.float64],
+        bars: NDArray[np.float64],
         tiles_j: tuple[int, int],
-        least: tuple[Measure, float],
+        measure: Measure,
     ) -> ScreenJob:
         own, bits, places, kinds, i_first = known
         xp, planes = self.engine.xp, self.slots.planes
@@ -145,6 +148,7 @@ class Columns:
         scalars[: len(places), 1] = own.part
         n_squares = own.planes * planes**2 + planes**2 + 2 * own.planes * planes
         spare = n_squares * 2 / _SPARE * _ETA**2  # by (weight + 1)^2
+        limits = _limits(bars)
         if own.planes == planes == 1:
             limits = limits[2, 2, 2]
             scalars[: len(places), 2] = limits[kinds >> 3]
@@ -168,20 +172,21 @@ class Columns:
             i_first,
             self.n_rows,
             tiles_j,
-            MEASURES.index(least[0]),
-            least[1] - _SECOND_LOOK if least[1] > 10 * _SECOND_LOOK else -1.0,
+            MEASURES.index(measure),
+            xp.asarray(np.where(bars > 10 * _SECOND_LOOK, bars - _SECOND_LOOK, -1.0).astype(np.float32)),
             spare,
+            -(-len(places) // GROUP) * GROUP,
         )
 
     def _rho(self, own: Slots, i_bits: Any) -> Any:
         """Return the correlations of the slots i with all slots, in single precision."""
         xp, n_i = self.engine.xp, i_bits.shape[0]
         found = xp.zeros((n_i, self.room_slots), xp.float32)
-        of_i = _padded(own, n_i)
+        of_i = own.padded(n_i)
         step = max(PADDING, _AT_ONCE // self.room_slots // PADDING * PADDING)
         for at in range(0, n_i, step):
             part = slice(at, at + step)
-            some = Slots(own.planes, *(of_slot[part] for of_slot in of_i[1:]))
+            some = of_i.only(part)
             counts = self.engine.pairs(i_bits[part], self.bits).astype(xp.float64)
             both = in_basis(xp, in_basis(xp, counts, self.slots, 1), some, 0) / self.n_rows
             found[part] = both - xp.asarray(some.kappa)[:, None] * xp.asarray(self.slots.kappa)
@@ -213,21 +218,19 @@ def in_basis(xp: Any, counts: Any, slots: Slots, axis: int) -> Any:
     return weight * (counts + part * before)
 
 
-def _padded(slots: Slots, n: int) -> Slots:
-    return Slots(slots.planes, *(np.pad(of_slot, [(0, n - len(of_slot))]) for of_slot in slots[1:]))
-
-
-def _limits(bar: Bar, levels: set[int], n_base: int | None) -> NDArray[np.float64]:
-    """Return what chi must reach, by the levels of i, j and k and the class; infinite where there are no such sets."""
-    found: NDArray[np.float64] = np.full((LEVELS, LEVELS, LEVELS, CLASSES), np.inf)
-    known: dict[tuple[int, ...], NDArray[np.float64]] = {}
+def _bars(bar: Bar, levels: set[int], n_base: int | None) -> NDArray[np.float64]:
+    """Return the nats a set must reach, by the levels of i, j and k; infinite where there are no such sets."""
+    found: NDArray[np.float64] = np.full((LEVELS, LEVELS, LEVELS), np.inf)
     for of_i, of_j, of_k in product(levels if n_base is None else {n_base}, levels, levels):
-        shape = tuple(sorted((of_j, of_k) if n_base is not None else (of_i, of_j, of_k)))
-        if shape not in known:
-            nats = bar(shape)
-            known[shape] = np.array([limit_of(nats, share) for share in SHARES])
-        found[of_i, of_j, of_k] = known[shape]
+        shape = (of_j, of_k) if n_base is not None else (of_i, of_j, of_k)
+        found[of_i, of_j, of_k] = bar(tuple(sorted(shape)))
     return found
+
+
+def _limits(bars: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what chi must reach, by levels and class."""
+    known = {bar: [limit_of(bar, share) for share in SHARES] for bar in set(bars.reshape(-1).tolist())}
+    return np.array([known[bar] for bar in bars.reshape(-1).tolist()]).reshape(*bars.shape, CLASSES)
 
 
 def limit_of(bar: float, share: float = 0.0) -> float:

@@ -11,6 +11,7 @@ what was found is kept, and nothing is scanned twice.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import product
@@ -24,7 +25,7 @@ from xordal.counting.best import Best
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.finalize import entropies_of_tables, entropy
 from xordal.counting.gpu.engine import LEVELS, Engine
-from xordal.counting.gpu.scan import Asked, DeviceScan, Found, TooMany
+from xordal.counting.gpu.scan import Asked, DeviceScan, Found, TooMany, is_there
 from xordal.counting.gpu.screening import Columns
 from xordal.counting.oracle import Bar, CellCounter, CellCounts, Measure, ScanBlock
 from xordal.data.table import CategoricalTable
@@ -221,9 +222,9 @@ class GpuOracle:
         """
         if (self._levels[others] > 1).all():
             return True
-        levels = sorted(set(self._levels[others].tolist()))
-        shapes = {tuple(sorted((1, *rest))) for rest in product(levels, repeat=order - 1)}
-        bars = {shape: asked.at_least(shape) for shape in shapes}
+        n_of_level = Counter(self._levels[others].tolist())
+        shapes = {tuple(sorted((1, *rest))) for rest in product(n_of_level, repeat=order - 1)}
+        bars = {shape: asked.at_least(shape) for shape in shapes if is_there(shape, n_of_level)}
         if all(bar == inf or (asked.measure != "total" and bar > self.error) for bar in bars.values()):
             return True
         of_two = [bar for shape, bar in bars.items() if shape[:2] == (1, 1)]
@@ -286,7 +287,9 @@ class GpuOracle:
         def bar(others: tuple[int, ...]) -> float:
             return inf if 1 in others else asked.at_least((1, *others))
 
-        if all(bar(pair) == inf for pair in product(sorted(set(self._levels.tolist())), repeat=order - 1)):
+        n_of_level = Counter(self._levels.tolist())
+        pairs = (tuple(sorted(pair)) for pair in product(n_of_level, repeat=order - 1))
+        if all(bar(pair) == inf for pair in pairs if is_there((1, *pair), n_of_level)):
             return
         for block in self._processor.scan(order - 1, bar, top=asked.best.top):
             is_pair = (self._levels[block.sets] > 1).all(axis=1)

@@ -11,6 +11,7 @@ many times ``top`` sets reach the floor in each range, however many sets there a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby, islice
@@ -73,6 +74,8 @@ class DeviceScan:
         self._room = _FIRST_ROOM
         self._drawn = Best(asked.best.top, asked.best.slack)
         self._n_seen = 0
+        of_places = enumerate(columns.n_levels.tolist())
+        self._n_of_level = Counter(levels for place, levels in of_places if place not in left_out)
 
     def draw(self, places: Sequence[int]) -> None:
         """Measure some sets drawn at random that begin with one of some places, for a first floor."""
@@ -111,8 +114,7 @@ class DeviceScan:
         found = [self._run(run[0], run[-1] + 1) for run in _runs(places)]
         sets = np.concatenate([np.empty((0, self._order), np.int32), *(sets for sets, _ in found)])
         shared = np.concatenate([np.empty(0), *(shared for _, shared in found)])
-        order = np.lexsort(sets.T[::-1])
-        return sets[order], np.maximum(shared[order], 0.0)
+        return sets, np.maximum(shared, 0.0)
 
     def _run(self, begin: int, end: int) -> Found:
         """Return the same for a run of places, in halves where there are too many."""
@@ -144,10 +146,25 @@ class DeviceScan:
                 raise TooMany
             self._room = n + n // 4
             sets, n = engine.screen(job, self._room)
-        return sets
+        return self._sorted(sets)
+
+    def _sorted(self, sets: Any) -> Any:
+        """Return sets in lexicographic order: a number for each, sorted on the device, which is far faster."""
+        xp, n = self._columns.engine.xp, len(self._columns.n_levels)
+        i, j, k = (column.astype(xp.int64) for column in sets.T)
+        first = i * n + j if self._base is None else j
+        if n**3 < 1 << 63:
+            return sets[xp.argsort(first * n + k)]
+        sets = sets[xp.argsort(k)]
+        return sets[xp.argsort(first[xp.argsort(k)], kind="stable")]
 
     def _bar(self, levels: tuple[int, ...]) -> float:
-        """Return what a set must reach, or be known to reach to be among the best, less what rounding takes."""
+        """Return what a set must reach, or be known to reach to be among the best, less what rounding takes.
+
+        Infinite where there are no such sets.
+        """
+        if not is_there(levels, self._n_of_level):
+            return np.inf
         floor = max(self._asked.best.floor(levels), self._drawn.floor(levels))
         return max(self._asked.at_least(levels), floor) - MARGIN
 
@@ -175,7 +192,10 @@ class DeviceScan:
         reach = xp.flatnonzero(found.values >= bars)
         if measure == "interaction":
             if best is self._drawn:  # enough of the most promising ones
-                reach = reach[xp.argsort(-found.values[reach])[: 4 * (best.top or 0) + 64]]
+                chosen = _first_of_each(
+                    _on_host(kinds[reach]), -_on_host(found.values[reach]), _promising(best)
+                )
+                reach = reach[xp.asarray(chosen)]
             found = self._fitted(tables[reach])
             is_kept = found.values >= bars[reach]
             found, reach = Measured(found.values[is_kept], found.are_known[is_kept]), reach[is_kept]
@@ -228,6 +248,30 @@ class DeviceScan:
         for kind in np.unique(_on_host(kinds)).tolist():
             bars[kind] = self._bar(_levels_of(kind, self._order))
         return kinds, xp.asarray(bars)[kinds]
+
+
+def is_there(levels: Sequence[int], n_of_level: Counter[int]) -> bool:
+    """Whether there are sets of so many levels, where so many variables have each number of levels.
+
+    Examples
+    --------
+    >>> is_there((2, 2), Counter([2, 3])), is_there((2, 3), Counter([2, 3]))
+    (False, True)
+    """
+    return all(n <= n_of_level[of_variable] for of_variable, n in Counter(levels).items())
+
+
+def _promising(best: Best) -> int:
+    """Return how many sets drawn at random, best by their bound, are enough for a floor."""
+    return 4 * (best.top or 0) + 64
+
+
+def _first_of_each(kinds: NDArray[Any], values: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """Return the places of the n least values of each kind, in order."""
+    order = np.lexsort((values, kinds))
+    begins = np.flatnonzero(np.diff(kinds[order], prepend=-1))
+    within = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+    return np.sort(order[within < n])
 
 
 def _kind_of(levels: tuple[int, ...]) -> int:

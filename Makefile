@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser libraries demo test test-fast test-long check bench pages clean help
+.PHONY: browser libraries demo test test-fast test-long test-gpu check bench pages clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -47,6 +47,11 @@ test-fast: $(VENV)/.installed-dev libraries  ## a first look in a minute: no slo
 test-long: $(VENV)/.installed-dev libraries  ## what takes long: services, fuzzing, kernels without the compiler
 	$(PYTEST) -m long
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" tests/contract tests/unit/counting/test_shares.py
+
+# Needs an NVIDIA GPU (Ampere or newer) and CuPy; without them it fails and says so.
+test-gpu: $(VENV)/.installed-dev  ## the contract of all backends on a GPU
+	$(BIN)/python -m pip install --quiet --editable ".[dev,gpu]"
+	XORDAL_TEST_GPU=1 $(BIN)/python -m pytest -n 0 -k gpu tests/contract tests/unit/counting/test_gpu.py
 
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check

@@ -67,7 +67,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     limits
         Largest clique and longest time.
     backend
-        Who counts: ``"auto"``, ``"numpy"`` or ``"numba"``, or a
+        Who counts: ``"auto"``, ``"numpy"``, ``"numba"`` or ``"gpu"``, or a
         :class:`~xordal.counting.select.Backend` of your own. What is learned does not depend on it.
     smoothing
         Of the clique tables behind ``score``: a number of rows spread evenly over the cells of each table, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -18,8 +19,11 @@ from tests.strategies import tables
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.finalize import entropies_of_sorted, entropies_of_tables, entropy
+from xordal.counting.gpu.mirror import Mirror
+from xordal.counting.gpu.oracle import GpuOracle
 from xordal.counting.oracle import CachedOracle, EntropyOracle, TableOracle
 from xordal.counting.plain import CountingOracle
+from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.types import VarSet, members, varset
 
@@ -30,11 +34,19 @@ def numpy_backend(table: CategoricalTable) -> TableOracle:
     return CountingOracle(NumpyCounter(table), table.n_levels)
 
 
+def mirrored(table: CategoricalTable) -> TableOracle:
+    """The GPU backend with NumPy in the place of the device."""
+    return GpuOracle(table, Mirror(), lambda table: NumbaOracle(table, threads=1))
+
+
 BACKENDS: dict[str, Backend] = {
     "numpy": numpy_backend,
     "numba": lambda table: NumbaOracle(table, threads=1),
     "numba, three threads": lambda table: NumbaOracle(table, threads=3),
+    "gpu, mirrored": mirrored,
 }
+if os.environ.get("XORDAL_TEST_GPU"):  # as `make test-gpu` sets it: then there must be one
+    BACKENDS["gpu"] = lambda table: oracle_for(table, backend="gpu", threads=1)
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
 

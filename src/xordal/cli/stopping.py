@@ -31,7 +31,8 @@ class CountingOptions:
         str,
         typer.Option(
             metavar=f"<{'|'.join(BACKENDS)}>",
-            help="Who counts; the result is the same. auto: NumPy for small problems, else compiled kernels.",
+            help="Who counts; the result is the same. auto: NumPy for small problems, else compiled kernels, "
+            "or an NVIDIA GPU where there is one and it pays.",
         ),
     ] = "auto"
 

@@ -7,7 +7,8 @@ backend is passed as it is, in place of a name.
 ``"auto"`` takes NumPy where a problem is small and compiled kernels where they pay for being loaded: loading
 them costs about half a second, compiling them the first time some ten to twenty; NumPy counts one set in some
 tens of microseconds per ten thousand rows. ``benchmarks/crossover.py`` measures where the two meet. Once a
-process has loaded the kernels they are used for much less.
+process has loaded the kernels they are used for much less. A GPU that is there is taken where the processor
+would take some seconds or more: loading its kernels costs one, and compiling them the first time three.
 
 Nothing heavy is imported before a backend is called, so that the command line can list the names.
 """
@@ -17,6 +18,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from xordal.errors import SettingsError
@@ -29,6 +32,7 @@ _PER_SET = 10e-6  # seconds NumPy takes for any set
 _PER_ROW = 3.5e-9  # seconds it takes per row of a set of three variables
 _WORTH = 0.5  # seconds of NumPy from which the kernels are loaded
 _WORTH_LOADED = 0.03  # from which they are used once they are
+_WORTH_GPU = 5e12  # sets times rows, which two cores look at in some five seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +78,37 @@ def _numba(table: CategoricalTable, job: CountingJob) -> CellCounter:
     return NumbaOracle(table, threads=job.threads, notice=job.notice)
 
 
+def _gpu(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    from xordal.counting.gpu.cupy_engine import CupyEngine
+    from xordal.counting.gpu.oracle import GpuOracle
+
+    return GpuOracle(table, CupyEngine(job.notice), partial(_rest_of_gpu, job=job), notice=job.notice)
+
+
+def _rest_of_gpu(table: CategoricalTable, job: CountingJob) -> TableOracle:
+    """Return what does what a GPU does not."""
+    from xordal.counting.cpu_numba import NumbaOracle
+
+    return NumbaOracle(table, threads=job.threads, notice=job.notice)
+
+
 def _auto(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    if _n_sets(table, job.n_sets) * table.n_rows >= _WORTH_GPU and _has_gpu():
+        return _gpu(table, job)
     worth = _WORTH_LOADED if "xordal.counting.cpu_numba" in sys.modules else _WORTH
     return (_numba if seconds_of_numpy(table, job.n_sets) > worth else _numpy)(table, job)
 
 
-BACKENDS: dict[str, Backend] = {"auto": _auto, "numpy": _numpy, "numba": _numba}
+def _has_gpu() -> bool:
+    """Whether there is a GPU to use; where CuPy is not installed, nothing is imported to see that."""
+    if find_spec("cupy") is None:
+        return False
+    from xordal.counting.gpu.cupy_engine import why_not
+
+    return why_not() is None
+
+
+BACKENDS: dict[str, Backend] = {"auto": _auto, "numpy": _numpy, "numba": _numba, "gpu": _gpu}
 """The backends that have a name."""
 
 
@@ -98,8 +127,8 @@ def oracle_for(
     table
         The data.
     backend
-        A name of ``BACKENDS``: ``"numpy"``, ``"numba"``, or ``"auto"`` for the one that is done first. Or a
-        :class:`Backend` of one's own.
+        A name of ``BACKENDS``: ``"numpy"``, ``"numba"``, ``"gpu"``, or ``"auto"`` for the one that is done
+        first. Or a :class:`Backend` of one's own.
     threads
         How many threads the kernels use; all cores this process may use where None.
     work
@@ -149,6 +178,10 @@ def backend_of(backend: str | Backend) -> Backend:
 
 def seconds_of_numpy(table: CategoricalTable, work: float | None = None) -> float:
     """Return about how long NumPy takes to count so many variable sets."""
+    return float(_n_sets(table, work) * (_PER_SET + table.codes.shape[1] * _PER_ROW))
+
+
+def _n_sets(table: CategoricalTable, work: float | None) -> float:
+    """Return how many sets will be counted, about."""
     n = table.n_variables
-    sets = n * (n - 1) / 2 + n * (n - 1) * (n - 2) / 6 if work is None else work
-    return float(sets * (_PER_SET + table.codes.shape[1] * _PER_ROW))
+    return n * (n - 1) / 2 + n * (n - 1) * (n - 2) / 6 if work is None else work

@@ -8,7 +8,7 @@ from xordal.errors import counted
 from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json, to_json
 from xordal.formats.shown import padded, shown, width_of
-from xordal.formats.text import link_text, network_lines, p_value_text
+from xordal.formats.text import link_text, network_lines, p_value_text, share_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
@@ -138,9 +138,9 @@ def story_lines(story: LinkStory) -> list[str]:
     for group in story.submodels or ():
         blocks = " | ".join(" ".join(map(shown, block)) for block in group.partition)
         given = f", given {' '.join(map(shown, group.context))}" if group.context else ""
-        lines.append(
-            f"Hidden by the group {blocks}  ({group.kind}{given}, {group.total_correlation:.4f} nats in all)."
-        )
+        hidden = "" if group.share is None else f", {share_text(group.share)}"
+        told = f"{group.kind}{given}, {group.total_correlation:.4f} nats in all{hidden}"
+        lines.append(f"Hidden by the group {blocks}  ({told}).")
     return [*lines, *_single_lines(story)]
 
 

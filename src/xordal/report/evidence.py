@@ -95,7 +95,7 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
 
 def _rule_table(counting: Counting, group: Submodel, rule: Rule | None) -> Contrast | None:
     """Return how often each outcome of a sum or parity occurs, and would if the variables were independent."""
-    if rule is None or rule.kind == "function" or group.context or rule.modulus > MOST_CELLS:
+    if rule is None or rule.kind in ("function", "rates") or group.context or rule.modulus > MOST_CELLS:
         return None
     inside = members(group.variables)
     n_rows = counting.network.n_rows

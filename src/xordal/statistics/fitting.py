@@ -26,9 +26,10 @@ Floats = NDArray[np.float64]
 Axes = tuple[int, ...]
 
 _PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
-_FEW_ROUNDS, _MOST_ROUNDS = 60, 1000
+_FEW_ROUNDS, _MANY_ROUNDS, _MOST_ROUNDS = 30, 200, 1000
 _MOST_STEPS, _MOST_HALVES, _LONGEST_STEP = 60, 30, 50.0
-_MOST_PARAMETERS = 700  # of a model that Newton's method is used for: its matrix has the square of it
+_FEW_PARAMETERS = 64  # up to which a step of Newton's method costs no more than a few rounds of fitting
+_MOST_WORK = 5 * 10**6  # multiplications of a step of Newton's method: cells times the square of the parameters
 _MOST_NUMBERS = 4_000_000  # held at a time by Newton's method
 
 
@@ -37,7 +38,7 @@ def all_but_one(n_axes: int) -> tuple[Axes, ...]:
     return tuple(combinations(range(n_axes), n_axes - 1))
 
 
-def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None) -> Floats:
+def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None, *, is_exact: bool = True) -> Floats:
     """Return, for each table of a batch, the one of largest entropy with the same margins.
 
     Parameters
@@ -46,6 +47,8 @@ def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None) -> Floats
         Shape (tables, levels of the first variable, levels of the second, ...): counts or probabilities.
     margins
         The sets of variables, by their places from 0 on, whose tables are kept; all but one by default.
+    is_exact
+        Whether to finish what a few rounds do not; without, the divergence may be a little too high.
 
     Examples
     --------
@@ -61,8 +64,9 @@ def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None) -> Floats
     goals = [_margin(tables, axes) for axes in kept]
     left = np.arange(len(tables))
     n_parameters = model_parameters(tables.shape[1:], kept)
-    able = n_parameters <= _MOST_PARAMETERS
-    for _ in range(_FEW_ROUNDS if able else _MOST_ROUNDS):
+    able = tables[:1].size * n_parameters**2 <= _MOST_WORK
+    few = _FEW_ROUNDS if n_parameters <= _FEW_PARAMETERS or not is_exact else _MANY_ROUNDS
+    for _ in range(few if able or not is_exact else _MOST_ROUNDS):
         part, off = fitted[left], np.zeros(len(left))
         for axes, goal in zip(kept, goals, strict=True):
             off = np.maximum(off, _put_right(part, goal[left], axes))
@@ -70,7 +74,7 @@ def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None) -> Floats
         left = left[off > _PRECISION * n_rows[left]]
         if not len(left):
             return fitted
-    if able:
+    if able and is_exact:
         design = _design(tables.shape[1:], kept)
         at_once = max(1, _MOST_NUMBERS // (n_parameters * n_parameters + 4 * design.size))
         for start in range(0, len(left), at_once):
@@ -87,11 +91,11 @@ def model_parameters(levels: Sequence[int], margins: Sequence[Axes]) -> int:
     >>> model_parameters((2, 3, 4), [(0, 1), (1, 2)])
     15
     """
-    return sum(prod(levels[axis] - 1 for axis in term) for term in _terms(tuple(margins)))
+    return sum(prod(levels[axis] - 1 for axis in term) for term in terms_of(tuple(margins)))
 
 
 @lru_cache(maxsize=256)
-def _terms(margins: tuple[Axes, ...]) -> tuple[Axes, ...]:
+def terms_of(margins: tuple[Axes, ...]) -> tuple[Axes, ...]:
     """Return all sets of variables inside some margin, the empty one first."""
     found = {term for axes in margins for size in range(len(axes) + 1) for term in combinations(axes, size)}
     return tuple(sorted(found, key=lambda term: (len(term), term)))
@@ -116,7 +120,7 @@ def _design(levels: tuple[int, ...], margins: tuple[Axes, ...]) -> Floats:
     codes = np.indices(levels).reshape(len(levels), -1)
     columns = [
         np.all(codes[list(term)] == np.array(chosen, dtype=np.int64)[:, None] + 1, axis=0)
-        for term in _terms(margins)
+        for term in terms_of(margins)
         for chosen in np.ndindex(*(levels[axis] - 1 for axis in term))
     ]
     return np.array(columns, dtype=np.float64).T

@@ -17,7 +17,7 @@ SIGNS = np.array([1, -1, -1, 1, -1, 1, 1, -1.0]).reshape(2, 2, 2)
 
 
 def by_bisection(table: np.ndarray) -> float:
-    """All tables with the pair margins of a 2 x 2 x 2 table lie on one line; find the place of no interaction."""
+    """All tables with the same pair margins lie on one line; find the place of no interaction."""
     shares = table / table.sum()
     low, high = -shares[SIGNS > 0].min(), shares[SIGNS < 0].min()
     for _ in range(200):

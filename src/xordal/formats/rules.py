@@ -26,25 +26,29 @@ def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
     >>> rule_text(Rule("rates", 0.18, 0.18, level="yes", rates=rates), ["line", "part", "bad"], target="bad")
     'bad = yes: 31 % L1/Acme (23 to 41), 5 % L2/Acme (2 to 11)'
     """
+    words = rule_words(rule, names, target)
     if rule.kind == "rates":
-        told = ", ".join(map(_rate_text, _telling(rule.rates)))
-        return f"{target} = {shown(rule.level)}: {told}{_left_out(rule)}"
+        return f"{words}: {', '.join(map(_rate_text, _telling(rule.rates)))}{_left_out(rule)}"
     if rule.kind == "function":
-        return f"they determine {target}, {_how_often(rule, 'rows left out')} by its commonest level)"
+        return f"{words}, {_how_often(rule, 'rows left out')} by its commonest level)"
+    return f"{words}, {_how_often(rule, 'rows')} by chance)"
+
+
+def rule_words(rule: Rule, names: Sequence[str], target: str = "") -> str:
+    """Return what a rule says, without how often it holds."""
+    if rule.kind == "rates":
+        return f"{target} = {shown(rule.level)}"
+    if rule.kind == "function":
+        return f"they determine {target}"
     if rule.kind == "sum":
-        terms = (
-            f"{'-' if factor < 0 else '+'} {name}" for factor, name in zip(rule.factors, names, strict=True)
-        )
-        text = " ".join(terms).removeprefix("+ ")
-        told = f"{text} = {rule.remainder} modulo {rule.modulus} (levels numbered from 0)"
-    else:
-        parity = "odd" if rule.remainder else "even"
-        if len(set(rule.marked)) == 1:
-            told = f"an {parity} number of them is {shown(rule.marked[0])}"
-        else:
-            each = ", ".join(f"{name} = {shown(level)}" for name, level in zip(names, rule.marked, strict=True))
-            told = f"an {parity} number of these hold: {each}"
-    return f"{told}, {_how_often(rule, 'rows')} by chance)"
+        signed = zip(rule.factors, names, strict=True)
+        text = " ".join(f"{'-' if factor < 0 else '+'} {name}" for factor, name in signed).removeprefix("+ ")
+        return f"{text} = {rule.remainder} modulo {rule.modulus} (levels numbered from 0)"
+    parity = "odd" if rule.remainder else "even"
+    if len(set(rule.marked)) == 1:
+        return f"an {parity} number of them is {shown(rule.marked[0])}"
+    each = ", ".join(f"{name} = {shown(level)}" for name, level in zip(names, rule.marked, strict=True))
+    return f"an {parity} number of these hold: {each}"
 
 
 def _how_often(rule: Rule, rows: str) -> str:

@@ -70,12 +70,12 @@ def judged(data: Data) -> Independence:
 def _decided_by(data: Data) -> Decide:
     def decide(questions: Sequence[Question], n_tests: int | None) -> list[bool]:
         data.check()
-        return data.judge.depends([_evidence_of(data.sample, question) for question in questions], n_tests)
+        return data.judge.depends([evidence_of(data.sample, question) for question in questions], n_tests)
 
     return decide
 
 
-def _evidence_of(sample: Sample, question: Question) -> Evidence:
+def evidence_of(sample: Sample, question: Question) -> Evidence:
     """Return a question as a change of the graph that joins a and b, each complete with the context."""
     a, b, given, information = question
     change = {VarSet(a | b | given): 1, VarSet(a | given): -1, VarSet(b | given): -1}

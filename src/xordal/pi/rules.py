@@ -28,7 +28,7 @@ Integers = NDArray[np.int64]
 
 _MOST_SIGNS = 6  # variables up to which all signs of a sum are tried
 _WORTH_NAMING = 0.5  # share of what chance leaves open that a rule must settle
-_CLEARLY = 0.9  # share of rows from which a rule says more than a table of rates
+_CLEARLY = 0.85  # share of rows from which a rule says more than a table of rates
 _LEVEL = log(0.05)
 _MOST_COMBINATIONS = 16
 _SURE = 1.959964
@@ -96,7 +96,7 @@ def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Seque
     return Rule(
         "parity" if modulus == 2 else "sum", holds, by_chance, modulus, remainder, factors,
         marked=tuple(str(of[1]) for of in levels) if modulus == 2 else (),
-        low=low, high=high, log_p_value=_log_p(holds, by_chance, n_rows, len(signs) * modulus),
+        low=low, high=high, log_p_value=log_p_above(holds, by_chance, n_rows, len(signs) * modulus),
         is_exact=round(holds * n_rows) == n_rows,
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def _function_rule(
     holds = n_told / n_rows
     return Rule(
         "function", holds, by_chance, target=variables[place], low=low, high=high,
-        log_p_value=_log_p(holds, by_chance, n_rows, size), is_exact=told.is_exact,
+        log_p_value=log_p_above(holds, by_chance, n_rows, size), is_exact=told.is_exact,
     )  # fmt: skip
 
 
@@ -175,10 +175,10 @@ def _tells_more(counts: Integers, whole: NDArray[np.bool_], fewer: NDArray[np.bo
     gained, lost = int(counts[whole & ~fewer].sum()), int(counts[fewer & ~whole].sum())
     if gained <= lost:
         return False
-    return _log_p(gained / (gained + lost), 0.5, gained + lost, n_tests) <= _LEVEL
+    return log_p_above(gained / (gained + lost), 0.5, gained + lost, n_tests) <= _LEVEL
 
 
-def _log_p(holds: float, by_chance: float, n_rows: int, n_choices: int) -> float:
+def log_p_above(holds: float, by_chance: float, n_rows: int, n_choices: int) -> float:
     """Return a bound (Chernoff) on the log p-value of a share above chance, corrected for the choices made."""
     if holds <= by_chance:
         return 0.0
@@ -205,9 +205,9 @@ def interval(n_hits: int, n_rows: int) -> tuple[float, float]:
 def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
     """Return how often one variable has a level, for each combination of the others.
 
-    The variable is the one with the fewest levels, of these the one whose rates differ most; of two levels the
-    rarer is told. None where no two rates clearly differ, or every variable leaves too many combinations to be
-    told.
+    The variable is the one with the fewest levels, of these the one whose told level is rarest; of two levels
+    the rarer is told. None where no two rates clearly differ, or every variable leaves too many combinations to
+    be told.
 
     Examples
     --------
@@ -220,20 +220,18 @@ def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence
     n_levels = [len(of) for of in levels]
     fitting = [p for p in range(len(variables)) if prod(n_levels) // n_levels[p] <= _MOST_COMBINATIONS]
     fewest = min((n_levels[p] for p in fitting), default=0)
-    best: tuple[float, Rule] | None = None
-    for place in fitting:
-        if n_levels[place] > fewest:
-            continue
+    found = []
+    for place in (p for p in fitting if n_levels[p] == fewest):
         own = np.bincount(table.cells[:, place], weights=table.counts, minlength=n_levels[place])
         codes = [int(np.argmin(own))] if n_levels[place] == 2 else range(n_levels[place])
         for code in codes:
-            found = _rates_of(table, place, code, levels)
-            spread = max(rate.low for rate in found) - min(rate.high for rate in found)
-            if best is None or spread > best[0] + 1e-12:
-                share = float(own[code] / own.sum())
-                level = str(levels[place][code])
-                best = spread, Rule("rates", share, share, target=variables[place], level=level, rates=found)
-    return None if best is None or best[0] <= 0 else best[1]
+            of_code, share = _rates_of(table, place, code, levels), float(own[code] / own.sum())
+            spread = max(rate.low for rate in of_code) - min(rate.high for rate in of_code)
+            level = str(levels[place][code])
+            rule = Rule("rates", share, share, target=variables[place], level=level, rates=of_code)
+            found.append((round(share, 2), -round(spread, 9), -place, rule))
+    clear = [one for one in found if one[1] < 0]
+    return min(clear, key=lambda one: one[:3])[3] if clear else None
 
 
 def _rates_of(

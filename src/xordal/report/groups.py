@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from math import log
 
 from xordal.formats.shown import shown
-from xordal.formats.text import group_rule_text, nearly, p_value_text, ranked_groups, share_text, visible_lines
+from xordal.formats.text import (
+    MOST_GROUPS,
+    group_rule_text,
+    nearly,
+    p_value_text,
+    ranked_groups,
+    share_text,
+    visible_lines,
+)
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.evidence import GroupTables, evidence_of
 from xordal.types import Learned, LinkSet, Share, Submodel, members
@@ -40,7 +48,8 @@ def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tup
     summaries, n_cells = [], 0
     for group in groups:
         inside = any((group.variables | group.context) & ~clique == 0 for clique in cliques)
-        evidence = evidence_of(network, group) if inside and n_cells < _MOST_CELLS else None
+        has_room = n_cells < _MOST_CELLS and len(summaries) < MOST_GROUPS
+        evidence = evidence_of(network, group) if inside and has_room else None
         n_cells += 0 if evidence is None else evidence.n_cells
         summaries.append(_summary(learned, group, evidence))
     return tuple(summaries)

@@ -124,10 +124,13 @@ def test_the_music_box_in_words() -> None:
     summary = summarise(fit_network(table, learn(table)), "Box")
     assert summary.lead.endswith("would have missed 10 of the 12 links.")
     assert summary.groups is not None
-    assert [group.heading for group in summary.groups][:2] == ["music_box | dog | John", "light1 dog | light2"]
+    assert [group.heading for group in summary.groups][:2] == [
+        "music_box | dog | John",
+        "ball1 | ball2 | ball3 | music_box",
+    ]
     assert summary.groups[0].words[0] == (
         "music_box, dog and John look independent two at a time. Together they are not: all 3 share 0.6931 "
-        "nats (1.00 bits)."
+        "nats (1.00 bits), 100 % hidden from every pair."
     )
     assert [step.p_value for step in summary.steps][:2] == ["1e-37", "1e-4"]
     assert len(summary.stills) == 7

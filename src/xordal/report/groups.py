@@ -45,7 +45,8 @@ def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tup
     """Return all hidden groups, the largest hidden part first."""
     groups = ranked_groups(learned.submodels or ())
     cliques = [table.variables for table in network.clique_tables()]
-    summaries, n_cells = [], 0
+    summaries: list[GroupSummary] = []
+    n_cells = 0
     for group in groups:
         inside = any((group.variables | group.context) & ~clique == 0 for clique in cliques)
         has_room = n_cells < _MOST_CELLS and len(summaries) < MOST_GROUPS

@@ -17,6 +17,7 @@ uniform. Told are the shares of p-values below 0.01, 0.05 and 0.5, and the p-val
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -61,7 +62,7 @@ def additive(effects: tuple[float, ...], levels: tuple[int, ...]) -> Floats:
         middle = [effect * (code - (n - 1) / 2) for effect, code, n in zip(effects, codes, levels, strict=True)]
         yes = 1 / (1 + np.exp(-sum(middle)))
         joint[codes] = together * np.array([1 - yes, yes])
-    return joint / joint.sum()
+    return np.asarray(joint / joint.sum())
 
 
 ADDITIVE = {
@@ -162,7 +163,8 @@ def shuffled_p_values(joint: Floats, n_rows: int, samples: int, seed: int = 0) -
 
 def study(runs: int, workers: int, only: str, samples: int) -> str:
     """Return all tables."""
-    found = []
+    found: list[tuple[str, Sequence[str], list[tuple[object, ...]]]] = []
+    heading: Sequence[str]
     if only in "Planted":
         heading = ("held by the pair", "rows", "listed, and no other", "kinds")
         found.append(("Planted", heading, planted_rows(runs, workers)))

@@ -56,7 +56,8 @@ def find_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequ
     """
     n_levels = [len(of) for of in levels]
     found = [_sum_rule(table, n_levels, levels)] if len(set(n_levels)) == 1 else []
-    found += [_function_rule(table, place, variables, n_levels) for place in range(len(variables))]
+    # Of functions that tell as much, the last column's comes first: tables tend to end with what follows.
+    found += [_function_rule(table, place, variables) for place in reversed(range(len(variables)))]
     named = [rule for rule in found if rule is not None and _is_worth_naming(rule)]
     best = max(named, key=_worth, default=None)
     if best is not None and best.holds >= _CLEARLY:
@@ -116,9 +117,7 @@ def _with_one_apart(table: CellCounts, factors: tuple[int, ...], modulus: int, p
     return [sum(own[s] * rest[(r - s) % modulus] for s in range(modulus)) for r in range(modulus)]
 
 
-def _function_rule(
-    table: CellCounts, place: int, variables: Sequence[int], n_levels: Sequence[int]
-) -> Rule | None:
+def _function_rule(table: CellCounts, place: int, variables: Sequence[int]) -> Rule | None:
     """Return the rule that one variable follows from all others, or None where one of these is not needed."""
     n_rows, size = int(table.counts.sum()), len(variables)
     others = [at for at in range(size) if at != place]

@@ -8,7 +8,7 @@ share. A run counts when exactly this group is listed; the kinds of all runs sta
 columns depend on each other. Every pair shows what there is, so no group should be listed.
 
 **Coverage.** In how many of 1,000 samples the 95 % interval of the hidden share holds the true one; the groups
-were chosen before anything was run.
+were named before these samples were drawn.
 
 **Shuffled.** One column of a planted group is shuffled 1,000 times: the p-value of its hidden part must be
 uniform. Told are the shares of p-values below 0.01, 0.05 and 0.5, and the p-value of a Kolmogorov-Smirnov test.

@@ -44,7 +44,9 @@ def test_rules_of_the_stories() -> None:
     assert rules["calendar"] is not None
     assert (rules["calendar"].kind, rules["calendar"].modulus, rules["calendar"].holds) == ("sum", 7, 1.0)
     assert rules["epistasis"] is not None
-    assert rules["epistasis"].kind == "function"
+    assert (
+        rules["epistasis"].kind == "rates" and len(rules["epistasis"].rates) == 9
+    )  # two genes of three levels
 
 
 @pytest.mark.parametrize("name", list(DEMOS))

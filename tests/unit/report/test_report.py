@@ -170,7 +170,7 @@ def test_networks_without_history_links_or_groups_have_reports() -> None:
     assert "no links" in report_page(summarise(fit_network(table, learn(table))))
     table = CategoricalTable.from_rows("ab", [(0, 0), (1, 1)] * 30)
     found = fit_network(table, learn(table))
-    assert "None: every dependence" in report_page(summarise(found))
+    assert "None: pairs of variables explain" in report_page(summarise(found))
     by_hand = DecomposableMarkovNetwork(found.variables, found.levels, found.graph, found.factors)
     page = report_page(summarise(by_hand))
     assert 'id="slider"' not in page

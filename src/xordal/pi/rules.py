@@ -204,9 +204,9 @@ def interval(n_hits: int, n_rows: int) -> tuple[float, float]:
 def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
     """Return how often one variable has a level, for each combination of the others.
 
-    The variable is the one with the fewest levels, of these the one whose told level is rarest; of two levels
-    the rarer is told. None where no two rates clearly differ, or every variable leaves too many combinations to
-    be told.
+    The variable is the one with the fewest levels, of these the last, since tables tend to end with what
+    follows from the rest. Of two levels the rarer is told, of more the one whose rates differ most. None where
+    no two rates clearly differ, or every variable leaves too many combinations to be told.
 
     Examples
     --------
@@ -228,9 +228,9 @@ def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence
             spread = max(rate.low for rate in of_code) - min(rate.high for rate in of_code)
             level = str(levels[place][code])
             rule = Rule("rates", share, share, target=variables[place], level=level, rates=of_code)
-            found.append((round(share, 2), -round(spread, 9), -place, rule))
-    clear = [one for one in found if one[1] < 0]
-    return min(clear, key=lambda one: one[:3])[3] if clear else None
+            found.append((place, round(spread, 9), rule))
+    clear = [one for one in found if one[1] > 0]
+    return max(clear, key=lambda one: one[:2])[2] if clear else None
 
 
 def _rates_of(

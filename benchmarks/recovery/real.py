@@ -95,7 +95,7 @@ def _told(known: Known, learned: Learned) -> Sequence[str]:
     found = cliques(learned)
     hidden = [
         f"{', '.join(learned.names(group.variables))} ({group.kind})"
-        for group in sorted(learned.submodels or (), key=lambda group: -group.total_correlation)[:3]
+        for group in sorted(learned.submodels or (), key=lambda group: -group.size)[:3]
     ]
     is_found = all(set(group) in map(set, found) for group in known.groups)
     verdict = "" if not known.groups else "found" if is_found else "not found"

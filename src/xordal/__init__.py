@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from xordal.checking import Checked, check
     from xordal.data.dialect import TextFormat
     from xordal.data.discretise import Bins
     from xordal.data.read import read_table
@@ -68,6 +69,7 @@ _HOME = {
     "HiddenGroupFeatures": "xordal.predictors.features",
     "FoundRules": "xordal.rules.finding",
     "ImpossibleEvidence": "xordal.errors",
+    "Checked": "xordal.checking",
     "Interrupted": "xordal.learning",
     "Learned": "xordal.types",
     "Limits": "xordal.search.limits",
@@ -90,6 +92,7 @@ _HOME = {
     "from_pyagrum": "xordal.formats.pyagrum",
     "broken_rows": "xordal.rules.repair",
     "find_rules": "xordal.rules.finding",
+    "check": "xordal.checking",
     "learn": "xordal.learning",
     "plot_network": "xordal.report.notebook",
     "plot_submodel": "xordal.report.notebook",
@@ -114,6 +117,7 @@ __all__ = [
     "Bins",
     "BrokenRow",
     "CategoricalTable",
+    "Checked",
     "Checkpoint",
     "Constraints",
     "DataError",
@@ -141,6 +145,7 @@ __all__ = [
     "XordalError",
     "bootstrap",
     "broken_rows",
+    "check",
     "find_rules",
     "from_networkx",
     "from_pgmpy",

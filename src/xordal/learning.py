@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from math import comb, log
@@ -25,10 +25,12 @@ from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.placing import placed
 from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Smoothing
-from xordal.pi.colored import color
+from xordal.pi.by_size import discover_by_size
+from xordal.pi.colored import color, largest_size
 from xordal.pi.discover import Data, discover
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
+from xordal.pi.measuring import measured_exactly
 from xordal.rules.beside import rules_beside
 from xordal.scanning.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.checkpoint import Checkpoint, Journal
@@ -44,6 +46,7 @@ from xordal.statistics.significance import Significance
 from xordal.types import (
     AdditiveRule,
     EngineName,
+    HiddenBy,
     Learned,
     LinkSet,
     ScheduleName,
@@ -60,6 +63,7 @@ _SETS_A_PAIR = 20  # counted for fill-in, about, in a network with many links
 # (all of six), and in all cliques together, about.
 _MOST_SETS, _LEAST_SETS, _SETS_IN_ALL = 1000, 100, 5000
 _ALPHA_OF_RULES = 0.05  # where the criterion has no level, of which rules could have their share
+_MANY_SETS = 1000  # from which the look for hidden groups takes seconds and is announced
 
 
 class Interrupted(KeyboardInterrupt):
@@ -87,6 +91,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     checkpoint: Checkpoint | None = None,
     find_groups: bool = True,
     find_rules: bool | None = None,
+    hidden_by: HiddenBy = "size",
     on_entry: Callable[[TraceEntry], None] = lambda entry: None,
     on_progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
@@ -138,6 +143,10 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
         (:mod:`xordal.rules`). Those that no hidden group tells already follow the links in the trace. By
         default where hidden groups are looked for and neither the paper's criterion nor one of its schedules is
         named.
+    hidden_by
+        How groups are told in rows: ``"size"``, by how much of what they share pairs explain, or ``"letter"``,
+        by the paper's definitions, a pair being independent where no test shows that it depends. An exact joint
+        is always taken by the letter.
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
     notice
@@ -208,10 +217,14 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                 raise Interrupted(_learned(known, _graph(known, run), run, plan, seconds)) from None
     graph = _graph(known, run)
     learned = _learned(known, graph, run, plan, perf_counter() - started)
+    if find_groups and notice is not None and (n_sets := n_group_candidates(learned.cliques)) >= _MANY_SETS:
+        where = f"{len(learned.cliques):,} cliques" if len(learned.cliques) > 1 else "one clique"
+        notice(f"Looking for hidden groups among up to {n_sets:,} sets of columns inside {where}.")
     try:
         with interruptible():
             if find_groups:
-                learned = _with_submodels(known, graph, learned, plan, _of_groups(known, plan, judge), watch)
+                asking = _of_groups(known, plan, judge)
+                learned = _with_submodels(known, graph, learned, plan, asking, watch, hidden_by)
             if seeks_rules and run.is_complete and isinstance(source, CategoricalTable):
                 learned = _with_rules(source, learned, plan, on_entry)
             return learned
@@ -225,6 +238,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
 class _Known:
     """What a search needs to know of its source: names, levels, sizes and entropies."""
 
+    source: CategoricalTable | Joint
     variables: tuple[str, ...]
     levels: tuple[tuple[Hashable, ...], ...]
     n_levels: tuple[int, ...]
@@ -247,7 +261,7 @@ class _Known:
                 raise SettingsError("An exact joint has no rows to count; leave the backend out.")
             exact = source.oracle()
             scanner = PlainScanner(exact, source.n_levels)
-            return cls(source.variables, source.levels, source.n_levels, None, exact, scanner, None)
+            return cls(source, source.variables, source.levels, source.n_levels, None, exact, scanner, None)
         sets = sets_to_scan(source.n_variables, plan.schedule.max_links, plan.max_variables)
         say = notice or (lambda line: None)
         # Beyond k = 3 sets around links are many, and fill-in asks for what lies between the ends of links.
@@ -257,8 +271,8 @@ class _Known:
         cached = CachedOracle(counted)
         if notice is not None and is_long(sets) and plan.engine == "fast":
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
-        sizes = source.n_levels, source.n_rows
-        return cls(source.names, source.levels, *sizes, cached, counted, counted, copies(source))
+        names, levels, n_levels, n_rows = source.names, source.levels, source.n_levels, source.n_rows
+        return cls(source, names, levels, n_levels, n_rows, cached, counted, counted, copies(source))
 
     def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
@@ -367,22 +381,53 @@ def _of_groups(known: _Known, plan: Plan, judge: Judge) -> Judge:
     return Significance().on(known.sample(plan)) if plan.criterion.is_score else judge
 
 
+def _most_sets(cliques: Sequence[tuple[int, ...]]) -> int:
+    return max(_LEAST_SETS, min(_MOST_SETS, _SETS_IN_ALL // len(cliques)))
+
+
+def n_group_candidates(cliques: Sequence[tuple[int, ...]]) -> int:
+    """Return how many sets are looked at for hidden groups, at most.
+
+    Examples
+    --------
+    >>> n_group_candidates([(0, 1, 2, 3), (3, 4)])
+    5
+    """
+    found = 0
+    for size in map(len, cliques):
+        bound = min(size, largest_size(size, _most_sets(cliques))) if size >= 3 else 2
+        found += sum(comb(size, m) for m in range(3, bound + 1)) + (bound < size and size >= 3)
+    return found
+
+
 def _with_submodels(
-    known: _Known, graph: ChordalGraph, learned: Learned, plan: Plan, judge: Judge, watch: Watch
+    known: _Known,
+    graph: ChordalGraph,
+    learned: Learned,
+    plan: Plan,
+    judge: Judge,
+    watch: Watch,
+    hidden_by: HiddenBy,
 ) -> Learned:
     """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
-    most_sets = max(_LEAST_SETS, min(_MOST_SETS, _SETS_IN_ALL // len(learned.cliques)))
-    if known.n_rows is None:
+    most_sets = _most_sets(learned.cliques)
+    if isinstance(known.source, Joint):
         colored = color(Independence(known.oracle), graph, most_sets=most_sets)
+        exact = tuple(measured_exactly(known.source, submodel) for submodel in colored.submodels)
+        colored = replace(colored, submodels=exact)
     else:
-        sample = known.sample(plan)
-        data = Data(known.oracle, judge, sample, known.levels, watch.check_after)
-        colored = discover(data, graph, most_sets=most_sets)
+        alpha = plan.criterion.alpha if isinstance(plan.criterion, Significance) else Significance().alpha
+        data = Data(known.oracle, judge, known.sample(plan), known.levels, alpha, watch.check_after)
+        look = discover_by_size if hidden_by == "size" else discover
+        colored = look(data, graph, most_sets)
+    by_letter = {"hidden_by": "letter"} if hidden_by == "letter" else {}
     return replace(
         learned,
+        settings={**learned.settings, **by_letter},
         submodels=colored.submodels,
         colored_links=colored.colored_links,
         submodels_up_to=colored.sought_up_to,
+        n_following=colored.n_following,
     )
 
 

@@ -40,7 +40,11 @@ Absent = Literal["error", "missing"]
 StoppedBy = Literal["time limit", "memory limit", "interruption"]
 """What can end a search early."""
 
-RuleKind = Literal["parity", "sum", "function"]
+HiddenBy = Literal["size", "letter"]
+"""How hidden groups are told in data: by how much pairs show, or by whether a test sees that a pair depends."""
+
+RuleKind = Literal["parity", "sum", "function", "rates"]
+GroupKind = Literal["full", "partial", "conditional", "interaction"]
 
 EMPTY = VarSet(0)
 
@@ -149,6 +153,22 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """How often a level occurs in one combination of levels of other variables, with its 95 % interval."""
+
+    levels: tuple[str, ...]
+    n_hits: int
+    n_rows: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The share of the rows with this combination that have the level."""
+        return self.n_hits / self.n_rows
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One rule that the variables of a submodel follow, and how often.
 
@@ -157,12 +177,21 @@ class Rule:
     kind
         ``"parity"``: the number of variables at their ``marked`` level is ``remainder`` modulo 2.
         ``"sum"``: with levels numbered from 0 in their order, the sum of the variables times their ``factors``
-        is ``remainder`` modulo ``modulus``. ``"function"``: ``target`` follows from the others.
+        is ``remainder`` modulo ``modulus``. ``"function"``: ``target`` follows from the others. ``"rates"``: no
+        rule, but how often ``target`` has its ``level`` in each combination of the others, ``rates``.
     holds
-        The share of rows in which it holds.
+        The share of rows in which it holds; for a function, of rows that were left out when it was read off
+        the others; for rates, the share of all rows that have the level.
     by_chance
-        The share in which it would hold, were the variables independent; for a function, that of the target's
-        commonest level.
+        The share in which it would hold, were some one variable independent of the others; for a function,
+        that of the target's commonest level.
+    low, high
+        The 95 % interval of ``holds``.
+    log_p_value
+        Natural logarithm of the chance to see it hold this often, or more, times the rules that were in
+        question; an upper bound.
+    is_exact
+        Whether no row is an exception.
     """
 
     kind: RuleKind
@@ -173,6 +202,12 @@ class Rule:
     factors: tuple[int, ...] = ()
     marked: tuple[str, ...] = ()
     target: int | None = None
+    low: float = 0.0
+    high: float = 1.0
+    log_p_value: float = 0.0
+    is_exact: bool = False
+    level: str = ""
+    rates: tuple[Rate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +270,15 @@ class AdditiveRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """A share between 0 and 1 with its 95 % interval; of an exact joint all three are the same number."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Submodel:
     """A pseudo-independent (PI) submodel: variables that depend on each other together, not part by part.
 
@@ -243,36 +287,58 @@ class Submodel:
     variables
         The variables of the submodel, in increasing order.
     partition
-        The finest marginally independent blocks: variables of different blocks are independent pair by pair.
+        The finest blocks that no visible pair joins: variables of different blocks look independent pair by
+        pair. One block for an interaction.
     kind
-        ``"full"``: any proper part is independent (Definition 1). ``"partial"``: pairs from different blocks
-        are (Definitions 2 and 3). ``"conditional"``: pairs from different blocks are, given the context.
+        ``"full"``: any proper part looks independent (Definition 1). ``"partial"``: pairs from different blocks
+        do (Definitions 2 and 3). ``"conditional"``: pairs from different blocks do, given the context.
+        ``"interaction"``, in data only: visible pairs join all of the variables, and still no pairs explain
+        what they share.
     total_correlation
         What the variables share in all, in nats; given the context where there is one.
     context
         The variables a conditional submodel is conditioned on.
+    hidden
+        The part of it, in nats, that no pairs explain (:mod:`xordal.statistics.hidden`).
+    share
+        That part as a share of the whole, what chance adds taken off, with its 95 % interval.
     log_p_value
-        Of all that they share: natural logarithm, uncorrected. None for an exact joint, or where the
-        criterion has none.
+        Of the hidden part: natural logarithm, uncorrected. None for an exact joint.
+    log_p_corrected
+        The same, corrected for all sets of as many variables that there are.
     pairwise_bound
         In data, independence is an accepted guess: pairs of different blocks may share up to this many nats,
         each with 95 % confidence. None for an exact joint.
     parts_share
-        In data, the most that all but one of the variables share, in nats; 5 % of what the whole shares is
-        the most for a full one.
+        In data, the most that all but one of the variables share, in nats.
+    undecided
+        Pairs of which the rows do not say whether they hold more than 5 % of the whole; the blocks take them
+        for what is more likely.
+    turned
+        Two variables of two levels whose relation another variable of the group turns round.
     rule
         A simple rule that the variables follow in the data, if there is one.
     """
 
     variables: VarSet
     partition: tuple[VarSet, ...]
-    kind: Literal["full", "partial", "conditional"]
+    kind: GroupKind
     total_correlation: float
     context: VarSet = EMPTY
+    hidden: float | None = None
+    share: Share | None = None
     log_p_value: float | None = None
+    log_p_corrected: float | None = None
     pairwise_bound: float | None = None
     parts_share: float | None = None
+    undecided: LinkSet = ()
+    turned: Link | None = None
     rule: Rule | None = None
+
+    @property
+    def size(self) -> float:
+        """What groups are ranked by: the hidden part in nats; all that is shared where it is not known."""
+        return self.total_correlation if self.hidden is None else self.hidden
 
     def colored_links(self) -> LinkSet:
         """Return the links between different blocks: those a colored I-map draws dotted (Definition 4)."""
@@ -287,18 +353,28 @@ class NamedSubmodel:
 
     variables: tuple[str, ...]
     partition: tuple[tuple[str, ...], ...]
-    kind: Literal["full", "partial", "conditional"]
+    kind: GroupKind
     total_correlation: float
     context: tuple[str, ...] = ()
+    hidden: float | None = None
+    share: Share | None = None
     log_p_value: float | None = None
+    log_p_corrected: float | None = None
     pairwise_bound: float | None = None
     parts_share: float | None = None
+    undecided: tuple[tuple[str, str], ...] = ()
+    turned: tuple[str, str] | None = None
     rule: Rule | None = None
 
     @property
     def p_value(self) -> float | None:
-        """The uncorrected p-value of all that the variables share; None where there is none."""
+        """The uncorrected p-value of the hidden part; None where there is none."""
         return None if self.log_p_value is None else exp(self.log_p_value)
+
+    @property
+    def p_corrected(self) -> float | None:
+        """The p-value of the hidden part, corrected for all sets of this size; None where there is none."""
+        return None if self.log_p_corrected is None else exp(self.log_p_corrected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,13 +412,14 @@ class Learned:
     """A learned network over named variables, how it was found and what it took.
 
     ``links``, ``cliques`` and ``submodels`` hold variable numbers; :meth:`names` turns them into column names.
-    ``colored_links`` are those between variables of a PI submodel that look independent as a pair.
-    Both are None where an interruption or a limit ended the look for them. ``submodels_up_to`` is set where
-    cliques were too large to look at all their subsets: then only those of up to this many variables, and whole
-    cliques, were. ``n_rows`` is None where an exact joint was learned; ``seconds`` is the time of the search.
-    ``copies`` are pairs of a column and one that says the same in every row, maybe in other words; by
-    significance the second is linked with the first at most, which stands for both.
-    ``levels`` are those of each variable, where they are known: the functions of rules are in their order.
+    ``colored_links`` are those between variables of a PI submodel that look independent as a pair. Both are
+    None where an interruption or a limit ended the look for them. ``submodels_up_to`` is set where cliques were
+    too large to look at all their subsets: then only those of up to this many variables, and whole cliques,
+    were. ``n_following`` counts the sets with a hidden part that follows from the submodels listed. ``n_rows``
+    is None where an exact joint was learned; ``seconds`` is the time of the search. ``copies`` are pairs of a
+    column and one that says the same in every row, maybe in other words; by significance the second is linked
+    with the first at most, which stands for both. ``levels`` are those of each variable, where they are known:
+    the functions of rules are in their order.
     """
 
     variables: tuple[str, ...]
@@ -357,6 +434,7 @@ class Learned:
     submodels_up_to: int | None = None
     copies: LinkSet = ()
     levels: tuple[tuple[Hashable, ...], ...] | None = field(default=None, compare=False, repr=False)
+    n_following: int = 0
 
     @property
     def trace(self) -> Trace:
@@ -410,16 +488,24 @@ def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:
     def named(variables: VarSet) -> tuple[str, ...]:
         return tuple(names[v] for v in members(variables))
 
+    def pair(link: Link) -> tuple[str, str]:
+        return names[link[0]], names[link[1]]
+
     return NamedSubmodel(
-        named(submodel.variables),
-        tuple(named(block) for block in submodel.partition),
-        submodel.kind,
-        submodel.total_correlation,
-        named(submodel.context),
-        submodel.log_p_value,
-        submodel.pairwise_bound,
-        submodel.parts_share,
-        submodel.rule,
+        variables=named(submodel.variables),
+        partition=tuple(named(block) for block in submodel.partition),
+        kind=submodel.kind,
+        total_correlation=submodel.total_correlation,
+        context=named(submodel.context),
+        hidden=submodel.hidden,
+        share=submodel.share,
+        log_p_value=submodel.log_p_value,
+        log_p_corrected=submodel.log_p_corrected,
+        pairwise_bound=submodel.pairwise_bound,
+        parts_share=submodel.parts_share,
+        undecided=tuple(map(pair, submodel.undecided)),
+        turned=None if submodel.turned is None else pair(submodel.turned),
+        rule=submodel.rule,
     )
 
 

@@ -18,7 +18,8 @@ from xordal.counting import plain
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
-from xordal.statistics.interaction import fit_margins, interaction_dof, interactions
+from xordal.statistics.fitting import fit_margins
+from xordal.statistics.interaction import interaction_dof, interactions
 from xordal.types import RankBy, varset
 
 XOR = CategoricalTable.from_rows(

@@ -39,16 +39,23 @@ MAY_IMPORT: dict[str, set[str]] = {
     "learning": LIBRARY,
     "scanning": BELOW_SEARCH,
     "rules": BELOW_SEARCH,
+    "checking": LIBRARY,
     "workers": {"errors"},
     "resampling": LIBRARY | {"workers"},
     "tuning": LIBRARY | {"workers"},
-    "report": LIBRARY,
+    "report": LIBRARY | {"checking"},
     "estimator": LIBRARY | {"report"},
     "predictors": LIBRARY,
     "demos": LIBRARY,
     "cli": LIBRARY
-    | {"report", "resampling", "tuning", "demos"},  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning"},
+    | {
+        "report",
+        "resampling",
+        "tuning",
+        "demos",
+        "checking",
+    },  # not the estimator: scikit-learn takes seconds to import
+    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning", "checking"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.

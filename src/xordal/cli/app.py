@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import xordal
+from xordal.cli.check import check
 from xordal.cli.demo import demo
 from xordal.cli.direct import direct
 from xordal.cli.export import convert, export
@@ -42,8 +43,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, report, direct,
-    export, convert, reproduce,
+    demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, check, report,
+    direct, export, convert, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:
     app.command()(flat(_command))

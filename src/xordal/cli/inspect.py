@@ -12,6 +12,8 @@ from xordal.cli import asking, output
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from xordal.model.explain import LinkStory
+    from xordal.model.network import DecomposableMarkovNetwork
     from xordal.types import Learned
 
 
@@ -21,6 +23,12 @@ def inspect(
         list[str] | None,
         typer.Argument(
             help="Two columns: explain why they are linked, or what keeps them apart.", metavar="COL COL"
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="With two columns: the table whose rows say what the two share there."
         ),
     ] = None,
     smoothing: asking.Smoothing = None,
@@ -42,10 +50,14 @@ def inspect(
 
     if link and len(link) != 2:
         raise typer.BadParameter("name two columns to explain their link, or none to show the network.")
+    if data is not None and not link:
+        raise typer.BadParameter("--data is for the link of two columns; name them.")
     network, directed = asking.read(net, smoothing)
     console = screen.output()
     if link:
         story = network.why_link(*link)
+        if data is not None:
+            story = _in_rows(network, story, data)
         if as_json:
             typer.echo(json.dumps(story_to_json(story), indent=2))
         else:
@@ -62,6 +74,24 @@ def inspect(
     if network.learned is not None and network.learned.trace:
         _print_trace(console, network.learned)
     screen.print_lines(console, ["", *structure_lines(network)])
+
+
+def _in_rows(network: DecomposableMarkovNetwork, story: LinkStory, data: str) -> LinkStory:
+    """Return a story with what the two share in the rows of a table."""
+    import numpy as np
+
+    from xordal.cli.rows import rows_for
+    from xordal.data.dialect import TextFormat
+    from xordal.errors import DataError
+    from xordal.model.explain import with_rows
+
+    rows = rows_for(network, data, TextFormat(), "missing", "missing")
+    one, other = (rows.codes[network.variables.index(name)] for name in story.variables)
+    kept = (one >= 0) & (other >= 0)
+    if not kept.any():
+        raise DataError(f"No row of {data} has a value of both {' and '.join(map(repr, story.variables))}.")
+    counts = np.ones(len(kept), dtype=np.int64) if rows.weights is None else rows.weights
+    return with_rows(story, one[kept], other[kept], counts[kept])
 
 
 def compare(

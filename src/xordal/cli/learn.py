@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from xordal.cli import asking, criteria, output, reading, searching, stability, stopping
-from xordal.types import EngineName, ScheduleName
+from xordal.types import EngineName, HiddenBy, ScheduleName
 
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
@@ -56,6 +56,14 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     engine: Annotated[
         EngineName, typer.Option(help="fast, or reference: the paper line by line, slow.")
     ] = "fast",
+    hidden_by: Annotated[
+        HiddenBy,
+        typer.Option(
+            help="How hidden groups are told: by size, the share of what they have in common that no pair "
+            "shows; or by the letter of the definitions, a pair being independent unless a test shows that it "
+            "is not."
+        ),
+    ] = "size",
     limits: stopping.LimitOptions,
     checkpoint: stopping.CheckpointOptions,
     bootstrap: stability.BootstrapOptions,
@@ -87,6 +95,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
         "prune": prune,
         "local_search": local_search,
         "engine": engine,
+        "hidden_by": hidden_by,
         "backend": limits.counting.backend,
     }
     smoothed = asking.smoothing_of(smoothing)

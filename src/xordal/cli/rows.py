@@ -84,7 +84,7 @@ def predict(  # noqa: PLR0913 - one parameter per option
     output.check_name(to, net, data)
     asking.check_sources(net, data)
     network = asking.network_of(net, smoothing)
-    rows = _rows(network, data, text.text_format(), unseen, absent, ignore=target)
+    rows = rows_for(network, data, text.text_format(), unseen, absent, ignore=target)
     if target is None:
         codes = completed(network, rows)
         _write_table(to, *imputed_rows(network, rows, codes))
@@ -128,7 +128,7 @@ def score(  # noqa: PLR0913 - one parameter per option
     if as_json and to is not None and _is_output(to):
         raise typer.BadParameter("--json and -o - both print to standard output; name a file for the CSV.")
     network = asking.network_of(net, smoothing)
-    rows = _rows(network, data, text.text_format(), unseen, absent)
+    rows = rows_for(network, data, text.text_format(), unseen, absent)
     scores = scores_of(network, rows)
     if to is not None:
         _write_table(to, *score_rows(scores))
@@ -165,7 +165,7 @@ def sample(
     output.tell(f"{counted(rows, 'row')} at random, seed {seed},", to)
 
 
-def _rows(
+def rows_for(
     network: DecomposableMarkovNetwork,
     data: str,
     form: TextFormat,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Literal, cast, get_args
+from dataclasses import replace
+from typing import Any, Literal, cast, get_args
 
 from xordal.formats.checked import Node
 from xordal.formats.rule_json import rule_from_json
@@ -11,11 +12,15 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.types import (
     EMPTY,
+    GroupKind,
     Learned,
+    Link,
     LinkSet,
+    Rate,
     Rule,
     RuleKind,
     SearchRun,
+    Share,
     StoppedBy,
     Submodel,
     TraceEntry,
@@ -28,8 +33,9 @@ from xordal.types import (
 # Keys with a meaning of their own; all others at the top are settings of the run.
 _KNOWN = {
     "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
-    "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to", "trace", "graphs_tested",
-    "rules", "network_rules", "rule_links", "candidates_scored", "sets_scanned", "stopped_by", "seconds",
+    "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to", "sets_that_follow",
+    "trace", "rules", "network_rules", "rule_links", "graphs_tested", "candidates_scored", "sets_scanned",
+    "stopped_by", "seconds",
 }  # fmt: skip
 _MOST = 2**53  # whole numbers beyond it are no floats
 
@@ -59,6 +65,7 @@ def history(
     )
     copied = top.get("copies")
     up_to, submodels, colored = top.get("submodels_up_to"), top.get("submodels"), top.get("colored_links")
+    following = top.get("sets_that_follow")
     return Learned(
         variables=variables,
         links=links,
@@ -74,6 +81,7 @@ def history(
         submodels_up_to=None if up_to is None else up_to.integer(2),
         copies=() if copied is None else read_links(copied, variables),
         levels=levels,
+        n_following=0 if following is None else following.integer(0),
     )
 
 
@@ -134,35 +142,71 @@ def _replayed(node: Node, trace: tuple[TraceEntry, ...]) -> LinkSet:
 def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
     whole = _set(node["variables"], variables)
     partition = tuple(_set(block, variables) for block in node["partition"].items())
-    if sum(partition) != whole or len(partition) < 2:  # blocks are disjoint exactly when their masks add up
+    kind = cast("GroupKind", node["kind"].one_of(*get_args(GroupKind)))
+    if sum(partition) != whole:  # blocks are disjoint exactly when their masks add up
         node["partition"].wrong("the parts of a group must make up its variables")
-    context, log_p, rule = node.get("context"), node.get("log_p_value"), node.get("rule")
-    bound, parts_share = node.get("pairwise_bound"), node.get("parts_share")
+    if (len(partition) < 2) != (kind == "interaction"):
+        node["partition"].wrong("an interaction is one part, any other group has at least two")
+    context, rule, undecided = node.get("context"), node.get("rule"), node.get("undecided")
     if context is not None and _set(context, variables) & whole:
         context.wrong("what a group is given is none of its own variables")
     return Submodel(
-        whole,
-        partition,
-        cast(
-            "Literal['full', 'partial', 'conditional']", node["kind"].one_of("full", "partial", "conditional")
-        ),
-        node["total_correlation"].number(),
-        EMPTY if context is None else _set(context, variables),
-        None if log_p is None else log_p.log_share(),
-        None if bound is None else bound.number(0),
-        None if parts_share is None else parts_share.number(),
-        None if rule is None else _rule(rule, whole, variables),
+        variables=whole,
+        partition=partition,
+        kind=kind,
+        total_correlation=node["total_correlation"].number(),
+        context=EMPTY if context is None else _set(context, variables),
+        hidden=_number(node.get("hidden")),
+        share=_share(node.get("share")),
+        log_p_value=_log_share(node.get("log_p_value")),
+        log_p_corrected=_log_share(node.get("log_p_corrected")),
+        pairwise_bound=_number(node.get("pairwise_bound")),
+        parts_share=_number(node.get("parts_share")),
+        undecided=() if undecided is None else read_links(undecided, variables),
+        turned=_turned(node.get("turned"), whole, variables),
+        rule=None if rule is None else _rule(rule, whole, variables),
     )
+
+
+def _number(node: Node | None) -> float | None:
+    return None if node is None else node.number(0)
+
+
+def _log_share(node: Node | None) -> float | None:
+    return None if node is None else node.log_share()
+
+
+def _share(node: Node | None) -> Share | None:
+    if node is None:
+        return None
+    found = Share(node["estimate"].share(), node["low"].share(), node["high"].share())
+    if not found.low <= found.estimate <= found.high:
+        node.wrong("a share lies within its interval")
+    return found
+
+
+def _turned(node: Node | None, whole: VarSet, variables: tuple[str, ...]) -> Link | None:
+    if node is None:
+        return None
+    pair = _set(node, variables)
+    if pair.bit_count() != 2 or pair & ~whole:
+        node.wrong("there must be two variables of the group")
+    one, other = members(pair)
+    return one, other
 
 
 def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
     kind = cast("RuleKind", node["kind"].one_of(*get_args(RuleKind)))
     holds, by_chance = node["holds"].share(), node["by_chance"].share()
-    if kind == "function":
+    sure = {} if kind == "rates" else _sureness(node)
+    if kind in ("function", "rates"):
         target = node["target"]
         if (place := _set_of_one(target, variables)) not in members(whole):
             target.wrong("the rule is about a variable of the group")
-        return Rule(kind, holds, by_chance, target=place)
+        if kind == "function":
+            return replace(Rule(kind, holds, by_chance, target=place), **sure)
+        found = tuple(_rate(item, whole.bit_count() - 1) for item in node["rates"].items())
+        return Rule(kind, holds, by_chance, target=place, level=_level(node["level"]), rates=found)
     factors = tuple(item.integer(-_MOST, _MOST) for item in node["factors"].items())
     marked = tuple(map(_level, node["marked"].items())) if kind == "parity" else ()
     if len(factors) != whole.bit_count():
@@ -171,7 +215,27 @@ def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
         node["marked"].wrong("a rule of parity has one mark for each variable of the group")
     modulus = node["modulus"].integer(2, 2 if kind == "parity" else _MOST)
     remainder = node["remainder"].integer(0, modulus - 1)
-    return Rule(kind, holds, by_chance, modulus, remainder, factors, marked)
+    return replace(Rule(kind, holds, by_chance, modulus, remainder, factors, marked), **sure)
+
+
+def _sureness(node: Node) -> dict[str, Any]:
+    """Return how sure a rule is; files of earlier versions do not say it."""
+    if node.get("low") is None:
+        return {}
+    exact = node["is_exact"]
+    if not isinstance(exact.value, bool):
+        exact.wrong("there must be true or false")
+    low, high = node["low"].share(), node["high"].share()
+    return {"low": low, "high": high, "log_p_value": node["log_p_value"].log_share(), "is_exact": exact.value}
+
+
+def _rate(node: Node, n_others: int) -> Rate:
+    n_rows = node["n_rows"].integer(1, _MOST)
+    levels = tuple(map(_level, node["levels"].items()))
+    if len(levels) != n_others:
+        node["levels"].wrong("a rate has one level of each other variable of the group")
+    hits = node["n_hits"].integer(0, n_rows)
+    return Rate(levels, hits, n_rows, node["low"].share(), node["high"].share())
 
 
 def _level(node: Node) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xordal.formats.rule_json import rule_to_json
 from xordal.pi.zoo.codes import Codes, TypingError
 from xordal.pi.zoo.model import Model
-from xordal.types import Learned, LinkSet, Rule, Submodel, TraceEntry, named_submodel
+from xordal.types import Learned, LinkSet, Rule, Share, Submodel, TraceEntry, named_submodel
 
 Json = dict[str, object]
 
@@ -89,9 +89,11 @@ def _groups(learned: Learned) -> Json:
     if learned.submodels is None or learned.colored_links is None:
         return {}
     bound = {} if learned.submodels_up_to is None else {"submodels_up_to": learned.submodels_up_to}
+    following = {"sets_that_follow": learned.n_following} if learned.n_following else {}
     return {
         "colored_links": _named(learned.variables, learned.colored_links),
         "submodels": [_submodel(submodel, learned.variables) for submodel in learned.submodels],
+        **following,
         **bound,
     }
 
@@ -104,19 +106,40 @@ def _submodel(submodel: Submodel, names: tuple[str, ...]) -> Json:
         "kind": named.kind,
         **({"context": list(named.context)} if named.context else {}),
         "total_correlation": named.total_correlation,
+        **({} if named.hidden is None else {"hidden": named.hidden}),
+        **({} if named.share is None else {"share": _share(named.share)}),
         **_significance(named.log_p_value, named.p_value),
+        **(
+            {}
+            if named.p_corrected is None
+            else {"log_p_corrected": named.log_p_corrected, "p_corrected": named.p_corrected}
+        ),
         **({} if named.pairwise_bound is None else {"pairwise_bound": named.pairwise_bound}),
         **({} if named.parts_share is None else {"parts_share": named.parts_share}),
+        **({} if not named.undecided else {"undecided": [list(pair) for pair in named.undecided]}),
+        **({} if named.turned is None else {"turned": list(named.turned)}),
         **({} if named.rule is None else {"rule": _rule(named.rule, names)}),
     }
 
 
 def _rule(rule: Rule, names: tuple[str, ...]) -> Json:
     told: Json = {"kind": rule.kind, "holds": rule.holds, "by_chance": rule.by_chance}
+    if rule.kind == "rates" and rule.target is not None:
+        found = [
+            {"levels": list(rate.levels), "n_hits": rate.n_hits, "n_rows": rate.n_rows,
+             "share": rate.share, "low": rate.low, "high": rate.high}
+            for rate in rule.rates
+        ]  # fmt: skip
+        return {**told, "target": names[rule.target], "level": rule.level, "rates": found}
+    told |= {"low": rule.low, "high": rule.high, "log_p_value": rule.log_p_value, "is_exact": rule.is_exact}
     if rule.target is not None:
         return {**told, "target": names[rule.target]}
     told |= {"modulus": rule.modulus, "remainder": rule.remainder, "factors": list(rule.factors)}
     return {**told, "marked": list(rule.marked)} if rule.marked else told
+
+
+def _share(share: Share) -> Json:
+    return {"estimate": share.estimate, "low": share.low, "high": share.high}
 
 
 def _significance(log_p_value: float | None, p_value: float | None) -> Json:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xordal.formats.shown import shown
-from xordal.types import Rule
+from xordal.types import Rate, Rule
+
+_MOST_RATES = 8
 
 
 def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
@@ -13,27 +15,63 @@ def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
 
     Examples
     --------
-    >>> parity = Rule("parity", holds=0.987, by_chance=0.5, marked=("odd", "odd", "odd"))
+    >>> parity = Rule("parity", holds=0.987, by_chance=0.5, marked=("odd", "odd", "odd"), low=0.98, high=0.99)
     >>> rule_text(parity, ["n1", "n3", "c"])
-    'an even number of them is odd, in 98.7 % of rows (50.0 % by chance)'
-    >>> rule_text(Rule("sum", 1.0, 0.2, modulus=5, remainder=3, factors=(1, -1, 1)), ["x", "y", "z"])
-    'x - y + z = 3 modulo 5 (levels numbered from 0), in 100.0 % of rows (20.0 % by chance)'
-    >>> rule_text(Rule("function", 0.93, 0.6, target=2), ["a", "b", "c"], target="c")
-    'they settle c, in 93.0 % of rows (60.0 % by chance)'
+    'an even number of them is odd, in 98.7 % of rows (98.0 to 99.0; 50.0 % by chance)'
+    >>> rule_text(Rule("sum", 1.0, 0.2, 5, 3, (1, -1, 1), is_exact=True), ["x", "y", "z"])
+    'x - y + z = 3 modulo 5 (levels numbered from 0), in all rows (20.0 % by chance)'
+    >>> rule_text(Rule("function", 0.93, 0.6, target=2, low=0.91, high=0.95), ["a", "b", "c"], target="c")
+    'they determine c, in 93.0 % of rows left out (91.0 to 95.0; 60.0 % by its commonest level)'
+    >>> rates = (Rate(("L1", "Acme"), 31, 100, 0.23, 0.41), Rate(("L2", "Acme"), 5, 100, 0.02, 0.11))
+    >>> rule_text(Rule("rates", 0.18, 0.18, level="yes", rates=rates), ["line", "part", "bad"], target="bad")
+    'bad = yes: 31 % L1/Acme (23 to 41), 5 % L2/Acme (2 to 11)'
     """
+    words = rule_words(rule, names, target)
+    if rule.kind == "rates":
+        return f"{words}: {', '.join(map(_rate_text, _telling(rule.rates)))}{_left_out(rule)}"
     if rule.kind == "function":
-        told = f"they settle {target}"
-    elif rule.kind == "sum":
-        terms = (
-            f"{'-' if factor < 0 else '+'} {name}" for factor, name in zip(rule.factors, names, strict=True)
-        )
-        text = " ".join(terms).removeprefix("+ ")
-        told = f"{text} = {rule.remainder} modulo {rule.modulus} (levels numbered from 0)"
-    else:
-        parity = "odd" if rule.remainder else "even"
-        if len(set(rule.marked)) == 1:
-            told = f"an {parity} number of them is {shown(rule.marked[0])}"
-        else:
-            each = ", ".join(f"{name} = {shown(level)}" for name, level in zip(names, rule.marked, strict=True))
-            told = f"an {parity} number of these hold: {each}"
-    return f"{told}, in {100 * rule.holds:.1f} % of rows ({100 * rule.by_chance:.1f} % by chance)"
+        return f"{words}, {_how_often(rule, 'rows left out')} by its commonest level)"
+    return f"{words}, {_how_often(rule, 'rows')} by chance)"
+
+
+def rule_words(rule: Rule, names: Sequence[str], target: str = "") -> str:
+    """Return what a rule says, without how often it holds."""
+    if rule.kind == "rates":
+        return f"{target} = {shown(rule.level)}"
+    if rule.kind == "function":
+        return f"they determine {target}"
+    if rule.kind == "sum":
+        signed = zip(rule.factors, names, strict=True)
+        text = " ".join(f"{'-' if factor < 0 else '+'} {name}" for factor, name in signed).removeprefix("+ ")
+        return f"{text} = {rule.remainder} modulo {rule.modulus} (levels numbered from 0)"
+    parity = "odd" if rule.remainder else "even"
+    if len(set(rule.marked)) == 1:
+        return f"an {parity} number of them is {shown(rule.marked[0])}"
+    each = ", ".join(f"{name} = {shown(level)}" for name, level in zip(names, rule.marked, strict=True))
+    return f"an {parity} number of these hold: {each}"
+
+
+def _how_often(rule: Rule, rows: str) -> str:
+    chance = f"{100 * rule.by_chance:.1f} %"
+    if rule.is_exact:
+        return f"in all rows ({chance}"
+    return f"in {100 * rule.holds:.1f} % of {rows} ({100 * rule.low:.1f} to {100 * rule.high:.1f}; {chance}"
+
+
+def _telling(rates: Sequence[Rate]) -> Sequence[Rate]:
+    """Return the rates that are told: all, or the highest and the lowest of many."""
+    if len(rates) <= _MOST_RATES:
+        return rates
+    ordered = sorted(rates, key=lambda rate: -rate.share)
+    return [*ordered[: _MOST_RATES // 2], *ordered[-_MOST_RATES // 2 :]]
+
+
+def _left_out(rule: Rule) -> str:
+    return (
+        f"; {len(rule.rates) - _MOST_RATES} combinations lie between" if len(rule.rates) > _MOST_RATES else ""
+    )
+
+
+def _rate_text(rate: Rate) -> str:
+    levels = "/".join(map(shown, rate.levels))
+    return f"{100 * rate.share:.0f} % {levels} ({100 * rate.low:.0f} to {100 * rate.high:.0f})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import log
 
 from xordal.errors import counted
 from xordal.formats.additive import rule_words
@@ -10,7 +11,7 @@ from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json, to_json
 from xordal.formats.rule_json import network_rule_to_json
 from xordal.formats.shown import padded, shown, width_of
-from xordal.formats.text import link_text, network_lines, p_value_text
+from xordal.formats.text import link_text, network_lines, p_value_text, share_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
@@ -18,7 +19,8 @@ from xordal.model.smoothing import smoothing_text, smoothing_to_json
 from xordal.rules.finding import FoundRules
 from xordal.types import Learned, NamedSubmodel, single_link_part
 
-_NOTHING = 5e-5  # nats that print as 0.0000
+_NOTHING = 5e-4  # nats by which data and network differ visibly
+_VISIBLY = 0.05  # or this share of what the data have
 _MOST_LEVELS = 8
 
 
@@ -133,6 +135,8 @@ def story_to_json(story: LinkStory) -> Json:
     told: Json = {"link": list(story.variables), "is_linked": story.is_linked, "pair": story.pair}
     if story.rules:
         told["n_rules"] = len(story.rules)
+    if story.pair_in_data is not None:
+        told |= {"pair_in_data": story.pair_in_data, "log_p_pair_in_data": story.log_p_pair}
     if not story.is_linked:
         return told | {"separator": list(story.separator)}
     told |= {"given_rest": story.given_rest, "clique": list(story.clique)}
@@ -165,20 +169,20 @@ def _group_json(group: NamedSubmodel) -> Json:
 def story_lines(story: LinkStory) -> list[str]:
     """Return why two variables are linked, or what keeps them apart, in words."""
     one, other = map(shown, story.variables)
-    pair = f"As a pair they share {story.pair:.4f} nats{_judged(story.pair)}."
+    pair = _pair_text(story)
     if not story.is_linked:
         return [f"{one} and {other} are not linked.", pair, _apart(story), *_rule_notes(story)]
     lines = [f"{one} and {other} are linked.", pair]
     rest = [shown(name) for name in story.clique if name not in story.variables]
     if rest and story.given_rest is not None:
-        lines.append(f"Given {', '.join(rest)} they share {story.given_rest:.4f} nats.")
+        lines.append(f"Given {', '.join(rest)} they share {story.given_rest:.4f} nats in the network.")
     lines += [*_step_lines(story), *_rule_notes(story)]
     for group in story.submodels or ():
         blocks = " | ".join(" ".join(map(shown, block)) for block in group.partition)
         given = f", given {' '.join(map(shown, group.context))}" if group.context else ""
-        lines.append(
-            f"Hidden by the group {blocks}  ({group.kind}{given}, {group.total_correlation:.4f} nats in all)."
-        )
+        hidden = "" if group.share is None else f", {share_text(group.share)}"
+        told = f"{group.kind}{given}, {group.total_correlation:.4f} nats in all{hidden}"
+        lines.append(f"Hidden by the group {blocks}  ({told}).")
     return [*lines, *_single_lines(story)]
 
 
@@ -195,8 +199,21 @@ def _rule_notes(story: LinkStory) -> list[str]:
     return lines
 
 
-def _judged(information: float) -> str:
-    return ": nothing that a pairwise view could see" if information < _NOTHING else ""
+def _pair_text(story: LinkStory) -> str:
+    """Return what the two share as a pair: in the rows and, where it differs visibly, in the network."""
+    in_network = f"{story.pair:.4f} nats in the network"
+    if story.pair_in_data is None or story.log_p_pair is None:
+        return f"As a pair they share {in_network}; the file does not hold their rows, --data FILE tells."
+    told = (
+        f"As a pair they share {story.pair_in_data:.4f} nats in the data (p = {p_value_text(story.log_p_pair)})"
+    )
+    if abs(story.pair - story.pair_in_data) > max(_NOTHING, _VISIBLY * story.pair_in_data):
+        told += f", {in_network}"
+    return f"{told}{_judged(story.log_p_pair)}."
+
+
+def _judged(log_p: float) -> str:
+    return ": nothing that a pairwise view could tell from chance" if log_p > log(0.05) else ""
 
 
 def _apart(story: LinkStory) -> str:

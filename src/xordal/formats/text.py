@@ -12,22 +12,31 @@ from xordal.errors import counted
 from xordal.formats.rules import rule_text
 from xordal.formats.shown import shown
 from xordal.statistics.chance import WEAK, weak_entries
-from xordal.types import Learned, LinkSet, Rule, Submodel, TraceEntry, single_link_part
+from xordal.types import Learned, LinkSet, Rule, Share, Submodel, TraceEntry, single_link_part
 
 __all__ = [
+    "MOST_GROUPS",
     "copies_lines",
+    "following_text",
     "group_rule_text",
+    "hidden_text",
     "independence_text",
     "link_text",
     "links_text",
     "network_lines",
     "p_value_text",
+    "ranked_groups",
+    "share_text",
     "shown",
     "step_text",
+    "visible_lines",
     "weakness",
 ]
 
-_MOST_GROUPS = 20
+MOST_GROUPS = 20
+"""Hidden groups that a screen shows."""
+
+_MOST_UNDECIDED = 3
 _MOST_LINKS = 12
 
 
@@ -138,15 +147,17 @@ def _cliques(learned: Learned) -> list[str]:
 
 
 def _hidden_groups(learned: Learned) -> list[str]:
-    """Return the PI submodels, strongest first; of many only the strongest."""
+    """Return the hidden groups, the largest hidden part first; of many only the first."""
     if not learned.submodels:
         return []
-    groups = sorted(learned.submodels, key=lambda submodel: -round(submodel.total_correlation, 4))
-    lines = ["", "Hidden groups: parts between bars look independent pair by pair, and are not together"]
-    for submodel in groups[:_MOST_GROUPS]:
+    groups = ranked_groups(learned.submodels)
+    lines = ["", "Hidden groups: what columns share that no pair of them shows, in nats (a fair coin has 0.69)"]
+    for submodel in groups[:MOST_GROUPS]:
         lines += _hidden_group(learned, submodel)
-    if left := len(groups) - _MOST_GROUPS:
-        lines += [f"  and {counted(left, 'weaker group')}; --json lists them all"] if left > 0 else []
+    if (left := len(groups) - MOST_GROUPS) > 0:
+        lines.append(f"  and {counted(left, 'smaller group')}; --json lists them all")
+    if learned.n_following:
+        lines.append(f"  and {following_text(learned.n_following)}")
     if (most := learned.submodels_up_to) is not None:
         lines.append(
             f"  (of the largest cliques only groups of up to {most} variables were looked at, and the whole)"
@@ -154,17 +165,68 @@ def _hidden_groups(learned: Learned) -> list[str]:
     return lines
 
 
+def ranked_groups(groups: Iterable[Submodel]) -> list[Submodel]:
+    """Return groups in the order in which they are told: the largest hidden part first."""
+    return sorted(groups, key=lambda group: -round(group.size, 4))
+
+
+def following_text(n_following: int) -> str:
+    """Return in words how many sets need not be told, since they follow from the groups that are."""
+    verb = "follows" if n_following == 1 else "follow"
+    return f"{counted(n_following, 'set')} that {verb} from these"
+
+
 def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:
     blocks = (" ".join(map(shown, learned.names(block))) for block in submodel.partition)
     given = " ".join(map(shown, learned.names(submodel.context)))
     told = [f"{submodel.kind}, given {given}" if submodel.context else submodel.kind]
-    if submodel.log_p_value is not None:
-        told.append(f"p = {p_value_text(submodel.log_p_value)}")
-    lines = [f"  {submodel.total_correlation:.4f} nats  {' | '.join(blocks)}  ({', '.join(told)})"]
-    if submodel.pairwise_bound is not None:
-        lines.append(f"    {independence_text(submodel)}")
+    if submodel.log_p_corrected is not None:
+        told.append(f"p = {p_value_text(submodel.log_p_corrected)}")
+    lines = [f"  {hidden_text(submodel)}  {' | '.join(blocks)}  ({', '.join(told)})"]
+    lines += [f"    {line}" for line in visible_lines(learned, submodel)]
     if submodel.rule is not None:
         lines.append(f"    together: {group_rule_text(learned, submodel, submodel.rule)}")
+    return lines
+
+
+def hidden_text(submodel: Submodel) -> str:
+    """Return how much a group hides of what it shares.
+
+    Examples
+    --------
+    >>> from xordal.types import Share, VarSet
+    >>> group = Submodel(VarSet(7), (VarSet(1), VarSet(6)), "partial", 0.0174, hidden=0.0109,
+    ...                  share=Share(0.638, 0.49, 0.787))
+    >>> hidden_text(group)
+    '0.0109 of 0.0174 nats, 64 % hidden (49 to 79)'
+    """
+    if submodel.hidden is None or submodel.share is None:
+        return f"{submodel.total_correlation:.4f} nats"
+    return f"{submodel.hidden:.4f} of {submodel.total_correlation:.4f} nats, {share_text(submodel.share)}"
+
+
+def share_text(share: Share) -> str:
+    """Return a share of what is hidden with its interval, where there is one."""
+    low, estimate, high = (f"{100 * value:.0f}" for value in (share.low, share.estimate, share.high))
+    interval = f" ({low} to {high})" if low != high else ""
+    return f"{estimate} % hidden{interval}"
+
+
+def visible_lines(learned: Learned, submodel: Submodel) -> list[str]:
+    """Return in words what pairs of a group show, as far as the rows tell."""
+    lines = []
+    if submodel.pairwise_bound is not None:
+        lines.append(independence_text(submodel))
+    elif submodel.kind == "interaction" and submodel.share is not None:
+        lines.append("its pairs are visible, and do not explain the rest")
+    if submodel.undecided:
+        pairs = links_text(learned.variables, submodel.undecided[:_MOST_UNDECIDED])
+        more = len(submodel.undecided) - _MOST_UNDECIDED
+        pairs += f" and {counted(more, 'other pair')}" if more > 0 else ""
+        lines.append(f"undecided, for lack of rows, whether more than 5 % shows in {pairs}")
+    if submodel.kind == "interaction" and submodel.turned is not None:
+        one, other = map(shown, learned.names(submodel.turned))
+        lines.append(f"how {one} goes with {other} is turned round by the other columns")
     return lines
 
 

@@ -23,6 +23,7 @@ from xordal.model.evidence import evidence_of, number_of
 from xordal.model.observed import Observed
 from xordal.model.query import check_possible, normalised
 from xordal.statistics.chance import expected_gain
+from xordal.statistics.hidden import Sharing
 from xordal.types import (
     AdditiveRule,
     NamedSubmodel,
@@ -50,7 +51,10 @@ class LinkStory:
     is_linked
         Whether the network links them.
     pair
-        Mutual information of the two alone: all that a pairwise view sees.
+        Mutual information of the two alone in the network.
+    pair_in_data, log_p_pair
+        The same in the rows, all that a pairwise view of them sees, and its log p-value (chi-squared, not
+        corrected). None where the rows of the pair are not known: a model file holds those of linked ones.
     given_rest
         For a link: the information of the two given the rest of a clique that holds both, the largest.
     clique
@@ -75,6 +79,8 @@ class LinkStory:
     variables: tuple[str, str]
     is_linked: bool
     pair: float
+    pair_in_data: float | None = None
+    log_p_pair: float | None = None
     given_rest: float | None = None
     clique: tuple[str, ...] = ()
     separator: tuple[str, ...] = ()
@@ -136,8 +142,30 @@ def why_link(network: DecomposableMarkovNetwork, one: str, other: str) -> LinkSt
     holding = [c for c in network.tree.cliques if c >> u & 1 and c >> v & 1]
     within = {c: _information(network, u, v, members(c & ~(1 << u | 1 << v))) for c in holding}
     clique = max(holding, key=within.__getitem__)
-    story = LinkStory(names, True, pair, within[clique], network.names(clique), rules=_rules_of(network, u, v))
+    story = LinkStory(
+        names,
+        True,
+        pair,
+        given_rest=within[clique],
+        clique=network.names(clique),
+        rules=_rules_of(network, u, v),
+    )
+    if network.is_counted:
+        tables = {table.variables: table.counted for table in network.clique_tables()}
+        table = tables[clique].over([members(clique).index(end) for end in (u, v)])
+        story = with_rows(story, table.cells[:, 0], table.cells[:, 1], table.counts)
     return story if network.learned is None else _with_history(network, story, (u, v))
+
+
+def with_rows(
+    story: LinkStory, one: NDArray[np.int64], other: NDArray[np.int64], counts: NDArray[np.int64]
+) -> LinkStory:
+    """Return a story with what the two share in some rows, given as codes and how often each pair counts."""
+    table = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
+    np.add.at(table, (one, other), counts)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    found = Sharing(table, int(table.sum()))
+    return replace(story, pair_in_data=found.total.nats, log_p_pair=found.nominal_log_p(found.total))
 
 
 def _rules_of(network: DecomposableMarkovNetwork, u: int, v: int) -> tuple[AdditiveRule, ...]:

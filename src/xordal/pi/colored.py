@@ -27,13 +27,15 @@ class ColoredIMap:
     """A graph with the PI submodels inside its cliques and the links they colour; the others are black.
 
     ``sought_up_to`` is None when all subsets of all cliques were looked at; otherwise only those of up to that
-    many variables, and the cliques themselves.
+    many variables, and the cliques themselves. ``n_following`` counts the sets with a hidden part that are not
+    listed since they follow from the submodels that are.
     """
 
     graph: ChordalGraph
     submodels: tuple[Submodel, ...]
     colored_links: LinkSet
     sought_up_to: int | None = None
+    n_following: int = 0
 
     @property
     def black_links(self) -> LinkSet:
@@ -98,9 +100,15 @@ def color(
 
 
 def links_colored(submodels: Iterable[Submodel]) -> LinkSet:
-    """Return the links between blocks of submodels; conditional ones colour none."""
-    coloring = (submodel for submodel in submodels if submodel.kind != "conditional")
-    return tuple(sorted({link for submodel in coloring for link in submodel.colored_links()}))
+    """Return the links between blocks of full and partial submodels; the others colour none.
+
+    By size, a pair may be hidden in one group and visible in another that shares less. It is then black.
+    """
+    coloring = [submodel for submodel in submodels if submodel.kind in ("full", "partial")]
+    hidden = {link for submodel in coloring for link in submodel.colored_links()}
+    inside = (block for submodel in coloring for block in submodel.partition)
+    visible = {pair for block in inside for pair in combinations(members(block), 2)}
+    return tuple(sorted(hidden - visible))
 
 
 def largest_size(n_variables: int, most_sets: int) -> int:

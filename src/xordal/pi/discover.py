@@ -16,33 +16,32 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from math import prod
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import free_parameters
 from xordal.pi.colored import ColoredIMap, color, links_colored
 from xordal.pi.independence import Decide, Independence, Question
+from xordal.pi.measuring import Rows, measured
 from xordal.pi.rules import find_rule
-from xordal.statistics.bounds import information_bound
 from xordal.statistics.criterion import Evidence, Judge, Sample
+from xordal.statistics.hidden import VISIBLE
 from xordal.types import EMPTY, SignedSets, Submodel, VarSet, members
-
-_NEXT_TO_NOTHING = 0.05
-"""The share of what the whole of a full PI set shares that a part of it may share, in data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
     """What the search for submodels needs: entropies, the criterion's judge, the sample and the levels.
 
-    ``check`` is called before each question and may end the search by raising.
+    ``alpha`` is the level at which hidden parts must be significant. ``check`` is called before each question
+    and may end the search by raising.
     """
 
     oracle: EntropyOracle
     judge: Judge
     sample: Sample
     levels: Sequence[Sequence[Hashable]]
+    alpha: float = 0.05
     check: Callable[[], None] = lambda: None
 
 
@@ -51,28 +50,32 @@ def discover(data: Data, graph: ChordalGraph, most_sets: int | None = None) -> C
 
     ``most_sets`` bounds the subsets looked at in one clique, as in :func:`xordal.pi.colored.color`.
     """
-    independence = Independence(data.oracle, decide=_decided_by(data))
-    colored = color(independence, graph, most_sets, asks_s5=False)
-    sets = [_whole(data.sample, submodel) for submodel in colored.submodels]
-    is_seen = data.judge.depends(sets)
-    log_ps = data.judge.log_p_values([found for found, seen in zip(sets, is_seen, strict=True) if seen])
-    submodels = [submodel for submodel, seen in zip(colored.submodels, is_seen, strict=True) if seen]
+    assert data.sample.counter is not None and data.sample.n_rows is not None
+    rows = Rows(data.sample.counter, data.sample.n_levels, data.sample.n_rows)
+    colored = color(judged(data), graph, most_sets, asks_s5=False)
+    is_seen = data.judge.depends([_whole(data.sample, submodel) for submodel in colored.submodels])
     told = tuple(
-        _told(data, independence, submodel, None if log_ps is None else log_ps[number])
-        for number, submodel in enumerate(submodels)
+        group_rule(data, _full_by_size(measured(rows, submodel)))
+        for submodel, seen in zip(colored.submodels, is_seen, strict=True)
+        if seen
     )
     return replace(colored, submodels=told, colored_links=links_colored(told))
+
+
+def judged(data: Data) -> Independence:
+    """Return dependence as the criterion decides it."""
+    return Independence(data.oracle, decide=_decided_by(data))
 
 
 def _decided_by(data: Data) -> Decide:
     def decide(questions: Sequence[Question], n_tests: int | None) -> list[bool]:
         data.check()
-        return data.judge.depends([_evidence_of(data.sample, question) for question in questions], n_tests)
+        return data.judge.depends([evidence_of(data.sample, question) for question in questions], n_tests)
 
     return decide
 
 
-def _evidence_of(sample: Sample, question: Question) -> Evidence:
+def evidence_of(sample: Sample, question: Question) -> Evidence:
     """Return a question as a change of the graph that joins a and b, each complete with the context."""
     a, b, given, information = question
     change = {VarSet(a | b | given): 1, VarSet(a | given): -1, VarSet(b | given): -1}
@@ -97,40 +100,20 @@ def _change(terms: Sequence[tuple[int, int]]) -> SignedSets:
     return {VarSet(s): sign for s, sign in terms if s != EMPTY and sign}
 
 
-def _told(data: Data, independence: Independence, submodel: Submodel, log_p: float | None) -> Submodel:
-    """Add to a submodel what only data have: a p-value, a bound for its pairs, a rule."""
+def _full_by_size(submodel: Submodel) -> Submodel:
+    """Return a submodel as a full one where its parts share next to nothing of what the whole does."""
+    is_single = len(submodel.partition) == submodel.variables.bit_count() and submodel.context == EMPTY
+    if not is_single or submodel.parts_share is None:
+        return submodel
+    is_full = submodel.parts_share <= VISIBLE * submodel.total_correlation
+    return replace(submodel, kind="full") if is_full else submodel
+
+
+def group_rule(data: Data, submodel: Submodel) -> Submodel:
+    """Return a submodel with the rule that its variables follow in the data, if there is one."""
+    if submodel.context != EMPTY:
+        return submodel
     assert data.sample.counter is not None
-    rule = None
-    if submodel.context == EMPTY:
-        (table,) = data.sample.counter.counts([submodel.variables])
-        chosen = members(submodel.variables)
-        rule = find_rule(table, chosen, [data.levels[v] for v in chosen])
-    shared = _parts_share(independence, submodel)
-    is_full = len(submodel.partition) == submodel.variables.bit_count() and submodel.context == EMPTY
-    if is_full and shared <= _NEXT_TO_NOTHING * submodel.total_correlation:
-        submodel = replace(submodel, kind="full")
-    return replace(
-        submodel,
-        parts_share=shared,
-        log_p_value=log_p,
-        pairwise_bound=_pairwise_bound(data, independence, submodel),
-        rule=rule,
-    )
-
-
-def _parts_share(independence: Independence, submodel: Submodel) -> float:
-    """Return the most that all but one of the variables share, in nats."""
-    parts = [submodel.variables & ~(1 << v) for v in members(submodel.variables)]
-    return max(independence.total_correlation(part, submodel.context) for part in parts)
-
-
-def _pairwise_bound(data: Data, independence: Independence, submodel: Submodel) -> float:
-    assert data.sample.n_rows is not None
-    bounds = []
-    n_levels = data.sample.n_levels
-    n_strata = prod(n_levels[v] for v in members(submodel.context))
-    for x, y in submodel.colored_links():
-        shared = independence.information(1 << x, 1 << y, submodel.context)
-        dof = (n_levels[x] - 1) * (n_levels[y] - 1) * n_strata
-        bounds.append(information_bound(shared, dof, data.sample.n_rows))
-    return max(bounds)
+    (table,) = data.sample.counter.counts([submodel.variables])
+    chosen = members(submodel.variables)
+    return replace(submodel, rule=find_rule(table, chosen, [data.levels[v] for v in chosen]))

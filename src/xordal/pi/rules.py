@@ -1,25 +1,37 @@
-"""Simple rules: what the variables of a hidden group do together, if it can be said in a sentence.
+"""Rules: what the variables of a hidden group do together, if it can be said in a sentence.
 
-Looked for, in this order: a parity (two levels each), a sum modulo the common number of levels with factors +1
-and -1, and one variable that follows from the others. A rule is named when it holds clearly more often than it
-would by chance; it is a description of the data, not a test.
+Three kinds are looked for: a parity (two levels each), a sum modulo the common number of levels with factors +1
+and -1, and one variable that follows from all others. Where none of them holds clearly, the sentence is a
+table: how often one variable has a level, for each combination of the others.
+
+A rule is judged on rows that it was not chosen from. For a function that is exact without drawing anything:
+each row is left out in turn, and the function read off the others must tell its level. A sum has little to
+choose from, its signs and its remainder, and its p-value is multiplied by their number. Every column must be
+needed: a sum must hold more often than if any one column were independent of the others, a function more often
+than the function of one column less. An exact rule stands before any that has exceptions, however strong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from itertools import product
-from math import prod
+from math import inf, log, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import CellCounts
-from xordal.types import Rule
+from xordal.types import Rate, Rule
+
+Integers = NDArray[np.int64]
 
 _MOST_SIGNS = 6  # variables up to which all signs of a sum are tried
-_ROWS_A_CELL = 5  # below it a function is as good as learned by heart
 _WORTH_NAMING = 0.5  # share of what chance leaves open that a rule must settle
+_CLEARLY = 0.85  # share of rows from which a rule says more than a table of rates
+_LEVEL = log(0.05)
+_MOST_COMBINATIONS = 16
+_SURE = 1.959964
 
 
 def find_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
@@ -43,96 +55,201 @@ def find_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequ
     ('parity', 0, ('yes', 'yes', 'yes'), 1.0, 0.5)
     """
     n_levels = [len(of) for of in levels]
-    if len(set(n_levels)) == 1:
-        found = _sum_rule(table, n_levels, levels)
-        if found is not None:
-            return found
-    return _function_rule(table, variables, n_levels)
+    found = [_sum_rule(table, n_levels, levels)] if len(set(n_levels)) == 1 else []
+    # Of functions that tell as much, the last column's comes first: tables tend to end with what follows.
+    found += [_function_rule(table, place, variables) for place in reversed(range(len(variables)))]
+    named = [rule for rule in found if rule is not None and _is_worth_naming(rule)]
+    best = max(named, key=_worth, default=None)
+    if best is not None and best.holds >= _CLEARLY:
+        return best
+    return rates(table, variables, levels) or best
 
 
-def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
-    modulus, size = n_levels[0], len(n_levels)
-    best: tuple[float, int, tuple[int, ...]] = (0.0, 0, ())
-    signs = product((1, -1), repeat=size - 1) if modulus > 2 and size <= _MOST_SIGNS else [(1,) * (size - 1)]
-    for rest in signs:
-        factors = (1, *rest)
-        shares = _residues(table, factors, modulus)
-        remainder = shares.index(max(shares))
-        if shares[remainder] > best[0] + 1e-12:
-            best = shares[remainder], remainder, factors
-    holds, remainder, factors = best
-    by_chance = _independent_residues(table, factors, n_levels)[remainder]
-    if not _is_worth_naming(holds, by_chance):
-        return None
-    marked = tuple(str(of[1]) for of in levels) if modulus == 2 else ()
-    return Rule("parity" if modulus == 2 else "sum", holds, by_chance, modulus, remainder, factors, marked)
-
-
-def _residues(table: CellCounts, factors: tuple[int, ...], modulus: int) -> list[float]:
-    """Return the share of the rows with each remainder."""
-    sums = (table.cells @ np.array(factors)) % modulus
-    return _shares(sums, table.counts, modulus)
-
-
-def _shares(values: NDArray[np.int64], counts: NDArray[np.int64], n_values: int) -> list[float]:
-    """Return the share of the rows with each value."""
-    totals = np.bincount(values, weights=counts, minlength=n_values).tolist()  # sums stay below 2^53
-    n_rows = sum(totals)
-    return [total / n_rows for total in totals]
-
-
-def _independent_residues(table: CellCounts, factors: tuple[int, ...], n_levels: Sequence[int]) -> list[float]:
-    """Return the shares of the residues, were the variables independent: a cyclic convolution."""
-    modulus = n_levels[0]
-    shares = [1.0, *[0.0] * (modulus - 1)]
-    for place, factor in enumerate(factors):
-        own = _shares(table.cells[:, place], table.counts, modulus)
-        turned = [own[(s * factor) % modulus] for s in range(modulus)]
-        shares = [_convolved(shares, turned, r) for r in range(modulus)]
-    return shares
-
-
-def _convolved(shares: Sequence[float], turned: Sequence[float], r: int) -> float:
-    total = 0.0
-    for s, share in enumerate(turned):
-        total += shares[(r - s) % len(turned)] * share
-    return total
-
-
-def _function_rule(table: CellCounts, variables: Sequence[int], n_levels: Sequence[int]) -> Rule | None:
-    n_rows = int(table.counts.sum())
-    best: Rule | None = None
-    for place, variable in enumerate(variables):
-        n_others = prod(n_levels) // n_levels[place]
-        if n_rows < _ROWS_A_CELL * n_others:
-            continue
-        holds = _largest(_without(table.cells, place, n_levels), table.counts).sum() / n_rows
-        own = np.bincount(table.cells[:, place], weights=table.counts)
-        rule = Rule("function", float(holds), float(own.max() / n_rows), target=variable)
-        if best is None or _settled(rule) > _settled(best) + 1e-9:
-            best = rule
-    return best if best is not None and _is_worth_naming(best.holds, best.by_chance) else None
-
-
-def _without(cells: NDArray[np.int64], place: int, n_levels: Sequence[int]) -> NDArray[np.int64]:
-    """Return the number of each cell in the table of all variables but one."""
-    numbers = np.zeros(len(cells), dtype=np.int64)
-    for other, levels in enumerate(n_levels):
-        if other != place:
-            numbers = numbers * levels + cells[:, other]
-    return numbers
-
-
-def _largest(group: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the largest count of each group."""
-    found = np.zeros(int(group.max()) + 1, dtype=np.int64)
-    np.maximum.at(found, group, counts)
-    return found
+def _worth(rule: Rule) -> tuple[bool, float]:
+    """Return what rules are ranked by; of equal ones the first stays, a sum before functions."""
+    return rule.is_exact, round(_settled(rule), 2)
 
 
 def _settled(rule: Rule) -> float:
     return (rule.holds - rule.by_chance) / max(1 - rule.by_chance, 1e-12)
 
 
-def _is_worth_naming(holds: float, by_chance: float) -> bool:
-    return holds - by_chance > _WORTH_NAMING * (1 - by_chance)
+def _is_worth_naming(rule: Rule) -> bool:
+    return _settled(rule) > _WORTH_NAMING and rule.log_p_value <= _LEVEL
+
+
+def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
+    modulus, size, n_rows = n_levels[0], len(n_levels), int(table.counts.sum())
+    best: tuple[float, int, tuple[int, ...]] = (0.0, 0, ())
+    has_signs = modulus > 2 and size <= _MOST_SIGNS
+    signs = list(product((1, -1), repeat=size - 1)) if has_signs else [(1,) * (size - 1)]
+    for rest in signs:
+        factors = (1, *rest)
+        shares = _shares((table.cells @ np.array(factors)) % modulus, table.counts, modulus)
+        remainder = shares.index(max(shares))
+        if shares[remainder] > best[0] + 1e-12:
+            best = shares[remainder], remainder, factors
+    holds, remainder, factors = best
+    if modulus < 2 or not factors:
+        return None
+    by_chance = max(_with_one_apart(table, factors, modulus, place)[remainder] for place in range(size))
+    low, high = interval(round(holds * n_rows), n_rows)
+    return Rule(
+        "parity" if modulus == 2 else "sum", holds, by_chance, modulus, remainder, factors,
+        marked=tuple(str(of[1]) for of in levels) if modulus == 2 else (),
+        low=low, high=high, log_p_value=log_p_above(holds, by_chance, n_rows, len(signs) * modulus),
+        is_exact=round(holds * n_rows) == n_rows,
+    )  # fmt: skip
+
+
+def _shares(values: Integers, counts: Integers, n_values: int) -> list[float]:
+    """Return the share of the rows with each value."""
+    totals = np.bincount(values, weights=counts, minlength=n_values).tolist()  # sums stay below 2^53
+    n_rows = sum(totals)
+    return [total / n_rows for total in totals]
+
+
+def _with_one_apart(table: CellCounts, factors: tuple[int, ...], modulus: int, place: int) -> list[float]:
+    """Return the shares of the remainders, were one variable independent of the others."""
+    own = _shares(table.cells[:, place] * factors[place] % modulus, table.counts, modulus)
+    others = [factor if at != place else 0 for at, factor in enumerate(factors)]
+    rest = _shares((table.cells @ np.array(others)) % modulus, table.counts, modulus)
+    return [sum(own[s] * rest[(r - s) % modulus] for s in range(modulus)) for r in range(modulus)]
+
+
+def _function_rule(table: CellCounts, place: int, variables: Sequence[int]) -> Rule | None:
+    """Return the rule that one variable follows from all others, or None where one of these is not needed."""
+    n_rows, size = int(table.counts.sum()), len(variables)
+    others = [at for at in range(size) if at != place]
+    told = told_rows(table, place, others)
+    n_told = int(table.counts[told.is_told].sum())
+    for left_out in others:
+        fewer = told_rows(table, place, [at for at in others if at != left_out])
+        if not _tells_more(table.counts, told.is_told, fewer.is_told, size * len(others)):
+            return None
+    by_chance = float(np.bincount(table.cells[:, place], weights=table.counts).max() / n_rows)
+    low, high = interval(n_told, n_rows)
+    holds = n_told / n_rows
+    return Rule(
+        "function", holds, by_chance, target=variables[place], low=low, high=high,
+        log_p_value=log_p_above(holds, by_chance, n_rows, size), is_exact=told.is_exact,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """The cells whose rows a function tells, each left out in turn, and whether it has no exception at all."""
+
+    is_told: NDArray[np.bool_]
+    is_exact: bool
+
+
+def told_rows(table: CellCounts, place: int, others: Sequence[int]) -> Told:
+    """Return which rows the commonest level among the other rows with the same values tells.
+
+    A row is told when its level leads without it: the cell holds more than one row above every other.
+    """
+    group = np.zeros(len(table.cells), dtype=np.int64)
+    for other in others:
+        codes = table.cells[:, other]
+        group = np.unique(group * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
+    pair = group * (int(table.cells[:, place].max()) + 1) + table.cells[:, place]
+    cells, of_cell = np.unique(pair, return_inverse=True)
+    rows = np.bincount(of_cell.reshape(-1), weights=table.counts).astype(np.int64)
+    owner = cells // (int(table.cells[:, place].max()) + 1)
+    order = np.lexsort((-rows, owner))
+    is_first = np.ones(len(order), dtype=np.bool_)
+    is_first[1:] = owner[order][1:] != owner[order][:-1]
+    second = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    follows = np.zeros(len(order), dtype=np.bool_)
+    follows[1:] = is_first[:-1] & ~is_first[1:]
+    second[owner[order][follows]] = rows[order][follows]
+    leads = np.zeros(len(order), dtype=np.bool_)
+    leads[order[is_first]] = rows[order][is_first] - 1 > second[owner[order][is_first]]
+    return Told(leads[of_cell.reshape(-1)], not second.any())
+
+
+def _tells_more(counts: Integers, whole: NDArray[np.bool_], fewer: NDArray[np.bool_], n_tests: int) -> bool:
+    """Whether a function tells more rows than one of a column less: a sign test of the rows only one tells."""
+    gained, lost = int(counts[whole & ~fewer].sum()), int(counts[fewer & ~whole].sum())
+    if gained <= lost:
+        return False
+    return log_p_above(gained / (gained + lost), 0.5, gained + lost, n_tests) <= _LEVEL
+
+
+def log_p_above(holds: float, by_chance: float, n_rows: int, n_choices: int) -> float:
+    """Return a bound (Chernoff) on the log p-value of a share above chance, corrected for the choices made."""
+    if holds <= by_chance:
+        return 0.0
+    divergence = holds * log(holds / by_chance) if by_chance > 0 else inf
+    if holds < 1:
+        divergence += (1 - holds) * log((1 - holds) / (1 - by_chance))
+    return min(0.0, -min(n_rows * divergence, 1e300) + log(n_choices))
+
+
+def interval(n_hits: int, n_rows: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson 1927).
+
+    Examples
+    --------
+    >>> [round(limit, 3) for limit in interval(31, 100)]
+    [0.228, 0.406]
+    """
+    share, z2 = n_hits / n_rows, _SURE**2
+    middle = (share + z2 / (2 * n_rows)) / (1 + z2 / n_rows)
+    half = _SURE * sqrt(share * (1 - share) / n_rows + z2 / (4 * n_rows**2)) / (1 + z2 / n_rows)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
+    """Return how often one variable has a level, for each combination of the others.
+
+    The variable is the one with the fewest levels, of these the last, since tables tend to end with what
+    follows from the rest. Of two levels the rarer is told, of more the one whose rates differ most. None where
+    no two rates clearly differ, or every variable leaves too many combinations to be told.
+
+    Examples
+    --------
+    >>> cells = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    >>> counts = np.array([69, 31, 94, 6, 95, 5, 65, 35])
+    >>> rule = rates(CellCounts(cells, counts), (0, 1, 2), [("L1", "L2"), ("Acme", "Borg"), ("no", "defect")])
+    >>> [(rate.levels, rate.share) for rate in rule.rates]
+    [(('L1', 'Acme'), 0.31), (('L1', 'Borg'), 0.06), (('L2', 'Acme'), 0.05), (('L2', 'Borg'), 0.35)]
+    """
+    n_levels = [len(of) for of in levels]
+    fitting = [p for p in range(len(variables)) if prod(n_levels) // n_levels[p] <= _MOST_COMBINATIONS]
+    fewest = min((n_levels[p] for p in fitting), default=0)
+    found = []
+    for place in (p for p in fitting if n_levels[p] == fewest):
+        own = np.bincount(table.cells[:, place], weights=table.counts, minlength=n_levels[place])
+        codes = [int(np.argmin(own))] if n_levels[place] == 2 else range(n_levels[place])
+        for code in codes:
+            of_code, share = _rates_of(table, place, code, levels), float(own[code] / own.sum())
+            spread = max(rate.low for rate in of_code) - min(rate.high for rate in of_code)
+            level = str(levels[place][code])
+            rule = Rule("rates", share, share, target=variables[place], level=level, rates=of_code)
+            found.append((place, round(spread, 9), rule))
+    clear = [one for one in found if one[1] > 0]
+    return max(clear, key=lambda one: one[:2])[2] if clear else None
+
+
+def _rates_of(
+    table: CellCounts, place: int, code: int, levels: Sequence[Sequence[Hashable]]
+) -> tuple[Rate, ...]:
+    """Return the rates of a level in each combination of the others that occurs."""
+    others = [at for at in range(len(levels)) if at != place]
+    hits: dict[tuple[int, ...], int] = {}
+    rows: dict[tuple[int, ...], int] = {}
+    for cell, count in zip(table.cells.tolist(), table.counts.tolist(), strict=True):
+        key = tuple(cell[at] for at in others)
+        rows[key] = rows.get(key, 0) + count
+        hits[key] = hits.get(key, 0) + (count if cell[place] == code else 0)
+    return tuple(
+        Rate(
+            tuple(str(levels[at][c]) for at, c in zip(others, key, strict=True)),
+            hits[key],
+            rows[key],
+            *interval(hits[key], rows[key]),
+        )
+        for key in sorted(rows)
+    )

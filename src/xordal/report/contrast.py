@@ -27,17 +27,20 @@ class Cell:
     def tone(self) -> int:
         """How far the count is from what is expected: -3 (hardly any) to 3 (over three times), 0 about equal.
 
-        A difference that chance explains, within two standard deviations, is none.
+        A difference of up to three standard deviations is none; every larger one is marked, however many rows
+        make it so.
 
         Examples
         --------
         >>> [Cell(count, 100.0).tone for count in (0, 40, 60, 104, 160, 250, 1000)]
         [-3, -2, -1, 0, 1, 2, 3]
         """
-        if abs(self.count - self.expected) <= 2 * max(self.expected, 1.0) ** 0.5:
+        if abs(self.count - self.expected) <= 3 * max(self.expected, 1.0) ** 0.5:
             return 0
         ratio = self.count / self.expected if self.expected else float("inf")
-        return sum(ratio >= bar for bar in (1.2, 1.8, 3.0)) - sum(ratio <= bar for bar in (0.1, 0.55, 0.83))
+        if ratio > 1:
+            return 1 + (ratio >= 1.8) + (ratio >= 3.0)
+        return -1 - (ratio <= 0.55) - (ratio <= 0.1)
 
 
 @dataclass(frozen=True, slots=True)

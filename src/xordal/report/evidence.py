@@ -1,4 +1,4 @@
-"""Evidence that convinces: tables of a hidden group's pairs, which are flat, and of the whole, which is not."""
+"""Evidence that convinces: tables of a hidden group's pairs, which show little, and of the whole."""
 
 from __future__ import annotations
 
@@ -68,10 +68,11 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
     [(25, 12.5), (0, 12.5)]
     """
     counting = Counting.of(network)
+    # The pairs of an interaction are all visible; they are shown beside the whole all the same.
+    single = tuple(varset([v]) for v in members(group.variables))
+    blocks = group.partition if len(group.partition) > 1 else single
     crossing = [
-        (u, v)
-        for one, other in combinations(group.partition, 2)
-        for u, v in product(members(one), members(other))
+        (u, v) for one, other in combinations(blocks, 2) for u, v in product(members(one), members(other))
     ]
     shared = {pair: counting.shared([varset([v]) for v in pair], group.context) for pair in crossing}
     ranked = sorted(crossing, key=lambda pair: (-round(shared[pair], 9), pair))
@@ -82,11 +83,11 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
     )
     whole = counting.n_cells(group.variables | group.context) <= MOST_CELLS
     column = group.rule.target if group.rule and group.rule.target is not None else members(group.variables)[-1]
-    total = counting.shared(group.partition, group.context)
+    total = counting.shared(blocks, group.context)
     joint = (
-        counting.table(group.partition, group.context, column, total)
+        counting.table(blocks, group.context, column, total)
         if whole
-        else counting.telling(group.partition, group.context, total)
+        else counting.telling(blocks, group.context, total)
     )
     return GroupTables(
         pairs, len(crossing), max(shared.values()), joint, whole, _rule_table(counting, group, group.rule)
@@ -95,7 +96,7 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
 
 def _rule_table(counting: Counting, group: Submodel, rule: Rule | None) -> Contrast | None:
     """Return how often each outcome of a sum or parity occurs, and would if the variables were independent."""
-    if rule is None or rule.kind == "function" or group.context or rule.modulus > MOST_CELLS:
+    if rule is None or rule.kind in ("function", "rates") or group.context or rule.modulus > MOST_CELLS:
         return None
     inside = members(group.variables)
     n_rows = counting.network.n_rows

@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from math import log
 
 from xordal.formats.shown import shown
-from xordal.formats.text import group_rule_text, independence_text, nearly, p_value_text
+from xordal.formats.text import (
+    MOST_GROUPS,
+    group_rule_text,
+    nearly,
+    p_value_text,
+    ranked_groups,
+    share_text,
+    visible_lines,
+)
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.evidence import GroupTables, evidence_of
-from xordal.types import Learned, LinkSet, Submodel, members
+from xordal.types import Learned, LinkSet, Share, Submodel, members
 
 _MOST_CELLS = 3000  # cells of evidence in a page, so that it stays small however many groups there are
 
@@ -26,19 +34,23 @@ class GroupSummary:
     variables: tuple[int, ...]
     links: LinkSet
     total_correlation: float
+    hidden: float | None
+    share: Share | None
     p_value: str
     words: tuple[str, ...]
     evidence: GroupTables | None
 
 
 def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tuple[GroupSummary, ...]:
-    """Return all hidden groups, the strongest first."""
-    groups = sorted(learned.submodels or (), key=lambda group: -round(group.total_correlation, 4))
+    """Return all hidden groups, the largest hidden part first."""
+    groups = ranked_groups(learned.submodels or ())
     cliques = [table.variables for table in network.clique_tables()]
-    summaries, n_cells = [], 0
+    summaries: list[GroupSummary] = []
+    n_cells = 0
     for group in groups:
         inside = any((group.variables | group.context) & ~clique == 0 for clique in cliques)
-        evidence = evidence_of(network, group) if inside and n_cells < _MOST_CELLS else None
+        has_room = n_cells < _MOST_CELLS and len(summaries) < MOST_GROUPS
+        evidence = evidence_of(network, group) if inside and has_room else None
         n_cells += 0 if evidence is None else evidence.n_cells
         summaries.append(_summary(learned, group, evidence))
     return tuple(summaries)
@@ -53,17 +65,23 @@ def _summary(learned: Learned, group: Submodel, evidence: GroupTables | None) ->
         variables=members(group.variables | group.context),
         links=group.colored_links(),
         total_correlation=group.total_correlation,
-        p_value="" if group.log_p_value is None else p_value_text(group.log_p_value),
+        hidden=group.hidden,
+        share=group.share,
+        p_value="" if group.log_p_corrected is None else p_value_text(group.log_p_corrected),
         words=tuple(_words(learned, group)),
         evidence=evidence,
     )
 
 
 def _words(learned: Learned, group: Submodel) -> list[str]:
-    names = [shown(name) for name in learned.names(group.variables)]
+    names, more = [shown(name) for name in learned.names(group.variables)], _more(learned, group)
     all_of_them = f"{', '.join(names[:-1])} and {names[-1]}"
     given = ", ".join(map(shown, learned.names(group.context)))
     share = f"{group.total_correlation:.4f} nats ({group.total_correlation / log(2):.2f} bits)"
+    if group.share is not None:
+        share += f", {share_text(group.share)} from every pair"
+    if group.kind == "interaction":
+        return [f"Pairs of {all_of_them} are visible, and do not explain the whole: they share {share}.", *more]
     if group.kind == "full":
         apart = f"{all_of_them} look independent {_some(len(names), nearly(group))}."
     elif given:
@@ -71,12 +89,13 @@ def _words(learned: Learned, group: Submodel) -> list[str]:
     else:
         apart = "Any two across the bars look independent."
     lines = [f"{apart} Together they are not: all {len(names)} share {share}."]
-    if group.rule is not None:
-        lines.append(f"Together: {group_rule_text(learned, group, group.rule)}.")
-    if group.pairwise_bound is not None:
-        told = independence_text(group)
-        lines.append(f"{told[0].upper()}{told[1:]}.")
-    return lines
+    return [*lines, *more]
+
+
+def _more(learned: Learned, group: Submodel) -> list[str]:
+    """Return the rule of a group and what its pairs may show after all."""
+    lines = [] if group.rule is None else [f"Together: {group_rule_text(learned, group, group.rule)}."]
+    return [*lines, *(f"{told[0].upper()}{told[1:]}." for told in visible_lines(learned, group))]
 
 
 def _some(size: int, adverb: str) -> str:

@@ -64,6 +64,7 @@ class ReportSummary:
     n_cliques: int
     variables: tuple[Variable, ...]
     groups: tuple[GroupSummary, ...] | None
+    n_following: int
     groups_up_to: int | None
     map: MapDrawing
     steps: tuple[Step, ...]
@@ -126,6 +127,7 @@ def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSumm
         n_cliques=sum(len(clique) > 1 for clique in network.cliques),
         variables=_variables(network, groups or ()),
         groups=groups,
+        n_following=0 if learned is None else learned.n_following,
         groups_up_to=None if learned is None else learned.submodels_up_to,
         map=drawn,
         steps=() if learned is None else steps_of(learned),

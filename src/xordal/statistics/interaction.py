@@ -15,8 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-_PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
-_MOST_ROUNDS = 1000
+from xordal.statistics.fitting import fit_margins
 
 
 def interactions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -36,31 +35,15 @@ def interactions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> abs(interactions(copies).round(6))
     array([0.])
     """
-    fitted = fit_margins(tables)
+    return divergences(tables, fit_margins(tables))
+
+
+def divergences(tables: NDArray[np.float64], fitted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far each table of a batch is from its fitted one, in nats: the mean of log(cell / fitted)."""
     n_rows = tables.reshape(len(tables), -1).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(tables > 0, tables * np.log(tables / fitted), 0.0)
     return np.asarray(np.maximum(terms.reshape(len(tables), -1).sum(axis=1) / n_rows, 0.0))
-
-
-def fit_margins(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return, for each table, the one of largest entropy with the same margins over all variables but one.
-
-    By iterative proportional fitting, all tables of the batch at once (Deming & Stephan 1940).
-    """
-    axes = range(1, tables.ndim)
-    wanted = [tables.sum(axis=axis, keepdims=True) for axis in axes]
-    n_rows = tables.reshape(len(tables), -1).sum(axis=1).max(initial=1.0)
-    fitted = np.ones_like(tables)
-    for _ in range(_MOST_ROUNDS):
-        worst = 0.0
-        for axis, margin in zip(axes, wanted, strict=True):
-            now = fitted.sum(axis=axis, keepdims=True)
-            worst = max(worst, float(np.abs(now - margin).max(initial=0.0)))
-            fitted *= np.divide(margin, now, out=np.zeros_like(margin), where=now > 0)
-        if worst <= _PRECISION * n_rows:
-            break
-    return fitted
 
 
 def interaction_dof(levels: tuple[int, ...]) -> int:

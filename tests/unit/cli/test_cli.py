@@ -277,7 +277,7 @@ def test_hidden_groups_are_told_in_words(tmp_path: Path) -> None:
     run("generate", "music-box", "-n", "2000", "-o", "m.csv", cwd=tmp_path)
     told = unwrapped(run("learn", "m.csv", cwd=tmp_path).stdout)
     assert "any 2 of them look independent: no pair shares more than 0.0017 nats (95 % sure)" in told
-    rule = "music_box = silent, dog = quiet, John = content, in 100.0 % of rows (50.0 % by chance)"
+    rule = "music_box = silent, dog = quiet, John = content, in all rows (50.0 % by chance)"
     assert f"together: an even number of these hold: {rule}" in told
 
 

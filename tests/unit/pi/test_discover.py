@@ -11,11 +11,12 @@ import pytest
 from xordal import BIC, CategoricalTable, EntropyDecrement, Learned, Significance, learn
 from xordal.counting.oracle import CellCounts
 from xordal.formats.json import to_json
+from xordal.formats.rules import rule_text
 from xordal.formats.text import network_lines
 from xordal.pi.rules import find_rule
 from xordal.pi.zoo import build, conditional_pi, music_box, parity
 from xordal.statistics.bounds import information_bound
-from xordal.types import Rule, Submodel
+from xordal.types import Submodel
 
 
 def named(learned: Learned) -> dict[frozenset[str], Submodel]:
@@ -27,13 +28,17 @@ def named(learned: Learned) -> dict[frozenset[str], Submodel]:
 def test_the_submodels_of_a_sample_are_those_of_the_model(seed: int) -> None:
     model = music_box()
     truth = model.truth()
-    learned = learn(model.joint.sample_table(5000, seed=seed))
+    table = model.joint.sample_table(5000, seed=seed)
+    by_size = learn(table)
+    assert {group.variables for group in by_size.submodels or ()} == {g.variables for g in truth.submodels}
+    assert by_size.colored_links == truth.colored_links
+    learned = learn(table, hidden_by="letter")
     assert learned.submodels is not None
     told = {(group.variables, group.partition, group.kind) for group in learned.submodels}
     assert told == {(group.variables, group.partition, group.kind) for group in truth.submodels}
     assert learned.colored_links == truth.colored_links
     for group in learned.submodels:
-        assert group.log_p_value is not None and group.log_p_value < log(0.05)
+        assert group.log_p_corrected is not None and group.log_p_corrected < log(0.05)
         assert group.pairwise_bound is not None and 0 < group.pairwise_bound < 0.01
 
 
@@ -51,7 +56,8 @@ def test_every_criterion_says_what_is_hidden(criterion: EntropyDecrement | BIC |
     learned = learn(parity(variables=3).joint.sample_table(2000, seed=0), criterion=criterion)
     group = named(learned)[frozenset({"x1", "x2", "y"})]
     assert group.kind == "full"
-    assert (group.log_p_value is None) == isinstance(criterion, EntropyDecrement)
+    assert group.log_p_corrected is not None and group.log_p_corrected < log(1e-9)
+    assert group.share is not None and group.share.low > 0.9
     assert group.rule is not None and group.rule.kind == "parity" and group.rule.holds > 0.9
 
 
@@ -67,7 +73,7 @@ def test_a_biased_input_leaves_the_group_full_and_says_what_its_parts_share() ->
     assert group.parts_share == pytest.approx(log(2) + 0.6 * log(0.6) + 0.4 * log(0.4), abs=0.01)
     told = "\n".join(network_lines(learned))
     assert "any 4 of them look nearly independent" in told
-    assert "together: an odd number of them is True, in 100.0 % of rows (50.0 % by chance)" in told
+    assert "together: an odd number of them is True, in all rows (5" in told
 
 
 def test_noise_in_a_clique_is_no_group() -> None:
@@ -85,16 +91,56 @@ def test_sums_modulo_the_levels_with_signs() -> None:
     grid = np.indices((5, 5)).reshape(2, -1).T
     z = (grid[:, 0] - grid[:, 1] + 3) % 5
     rule = find_rule(cells_of(np.column_stack([grid, z])), (0, 1, 2), [tuple(range(5))] * 3)
-    assert rule == Rule("sum", 1.0, pytest.approx(0.2), 5, 2, (1, -1, -1))  # type: ignore[arg-type]
+    assert rule is not None and rule.is_exact and rule.low > 0.98 and rule.log_p_value < log(1e-9)
+    assert (rule.kind, rule.holds, rule.modulus, rule.remainder, rule.factors) == (
+        "sum",
+        1.0,
+        5,
+        2,
+        (1, -1, -1),
+    )
+    assert rule.by_chance == pytest.approx(0.2)
 
 
-def test_a_function_is_named_where_cells_hold_enough_rows() -> None:
+def test_a_function_is_judged_on_rows_left_out() -> None:
     rows = np.array([(a, b, int(a > 0 and b > 0)) for a in (0, 1, 2) for b in (0, 1)])
     levels = [(0, 1, 2), (0, 1), (0, 1)]
     rule = find_rule(cells_of(rows), (4, 7, 9), levels)
     assert rule is not None
-    assert rule == Rule("function", 1.0, pytest.approx(2 / 3), target=9)  # type: ignore[arg-type]
-    assert find_rule(cells_of(rows, counts=1), (4, 7, 9), levels) is None
+    assert (rule.kind, rule.holds, rule.target, rule.is_exact) == ("function", 1.0, 9, True)
+    assert rule.by_chance == pytest.approx(2 / 3)
+    assert find_rule(cells_of(rows, counts=1), (4, 7, 9), levels) is None  # one row tells nothing of the next
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_function_is_named_where_a_column_is_shuffled(seed: int) -> None:
+    """c is a function of a, and b is noise: many cells of b fit by chance, and none is needed."""
+    generator = np.random.default_rng(seed)
+    a, b = generator.integers(0, 6, 400), generator.integers(0, 6, 400)
+    c = (a > 2).astype(np.int64)
+    cells, counts = np.unique(np.column_stack([a, b, c]), axis=0, return_counts=True)
+    found = find_rule(CellCounts(cells, counts), (0, 1, 2), [range(6), range(6), range(2)])
+    assert found is None or found.kind == "rates"
+
+
+def test_the_exact_rule_stands_before_the_weak_one() -> None:
+    """Year, month and day determine the weekday always, weekday and the others the month only often."""
+    days = np.array([(m, d, (m * 3 + d) % 7) for m in range(12) for d in range(28)])
+    cells, counts = np.unique(days, axis=0, return_counts=True)
+    rule = find_rule(CellCounts(cells, counts * 20), (0, 1, 2), [range(12), range(28), range(7)])
+    assert rule is not None and (rule.target, rule.holds, rule.is_exact) == (2, 1.0, True)
+
+
+def test_rates_of_a_noisy_group_come_with_intervals() -> None:
+    """The line and the supplier together decide how often a part is bad; neither does alone."""
+    shares = {(0, 0): 31, (0, 1): 6, (1, 0): 5, (1, 1): 35}
+    cells = np.array([(a, b, c) for a, b in shares for c in (0, 1)])
+    counts = np.array([count for share in shares.values() for count in (100 - share, share)])
+    levels = [("L1", "L2"), ("Acme", "Borg"), ("good", "bad")]
+    rule = find_rule(CellCounts(cells, counts), (0, 1, 2), levels)
+    assert rule is not None and (rule.kind, rule.target, rule.level) == ("rates", 2, "bad")
+    told = rule_text(rule, ["line", "supplier", "part"], target="part")
+    assert told.startswith("part = bad: 31 % L1/Acme (23 to 41), 6 % L1/Borg (3 to 12)")
 
 
 def test_independent_variables_follow_no_rule() -> None:

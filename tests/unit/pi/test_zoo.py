@@ -185,7 +185,10 @@ def test_the_truth_by_name() -> None:
     assert isinstance(told["submodels"], list)
     (submodel,) = told["submodels"]
     assert submodel["total_correlation"] > 0
-    assert {key: value for key, value in submodel.items() if key != "total_correlation"} == {
+    assert submodel["hidden"] == pytest.approx(submodel["total_correlation"], abs=1e-9)
+    assert submodel["share"]["estimate"] == pytest.approx(1)
+    numbers = {"total_correlation", "hidden", "share"}
+    assert {key: value for key, value in submodel.items() if key not in numbers} == {
         "variables": ["x", "y", "z"],
         "partition": [["x"], ["y"], ["z"]],
         "kind": "conditional",

@@ -124,10 +124,13 @@ def test_the_music_box_in_words() -> None:
     summary = summarise(fit_network(table, learn(table)), "Box")
     assert summary.lead.endswith("would have missed 10 of the 12 links.")
     assert summary.groups is not None
-    assert [group.heading for group in summary.groups][:2] == ["music_box | dog | John", "light1 dog | light2"]
+    assert [group.heading for group in summary.groups][:2] == [
+        "music_box | dog | John",
+        "ball1 | ball2 | ball3 | music_box",
+    ]
     assert summary.groups[0].words[0] == (
         "music_box, dog and John look independent two at a time. Together they are not: all 3 share 0.6931 "
-        "nats (1.00 bits)."
+        "nats (1.00 bits), 100 % hidden from every pair."
     )
     assert [step.p_value for step in summary.steps][:2] == ["1e-37", "1e-4"]
     assert len(summary.stills) == 7
@@ -167,7 +170,7 @@ def test_networks_without_history_links_or_groups_have_reports() -> None:
     assert "no links" in report_page(summarise(fit_network(table, learn(table))))
     table = CategoricalTable.from_rows("ab", [(0, 0), (1, 1)] * 30)
     found = fit_network(table, learn(table))
-    assert "None: every dependence" in report_page(summarise(found))
+    assert "None: pairs of variables explain" in report_page(summarise(found))
     by_hand = DecomposableMarkovNetwork(found.variables, found.levels, found.graph, found.factors)
     page = report_page(summarise(by_hand))
     assert 'id="slider"' not in page

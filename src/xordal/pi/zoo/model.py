@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -15,6 +15,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.pi.colored import ColoredIMap, colored_imap
 from xordal.pi.joint import MOST_EXACT_STATES, Joint
+from xordal.pi.measuring import measured_exactly
 
 LARGEST_CLIQUE = 12
 """Variables of the largest clique whose subsets are all looked at, about four thousand."""
@@ -60,7 +61,9 @@ class Model:
                 f"The truth about {largest} variables that are all linked cannot be checked: they have too "
                 "many subsets. Use fewer variables."
             )
-        return colored_imap(self.joint.oracle(), self.graph, names=self.joint.variables)
+        found = colored_imap(self.joint.oracle(), self.graph, names=self.joint.variables)
+        exact = tuple(measured_exactly(self.joint, submodel) for submodel in found.submodels)
+        return replace(found, submodels=exact)
 
 
 def number_kind(n_states: int) -> Callable[[Fraction], Fraction | float]:

@@ -1,0 +1,348 @@
+"""check(network, data): what of a network holds in rows that it was not learned from.
+
+Whatever was chosen in some rows looks better there than it is: the links, the groups and the rules of a network
+are the best of many. New rows know nothing of the choice. Each finding is put to them again, with an interval
+and a p-value that is corrected for the number of findings of its kind, and there are three answers: it *held*;
+it is *gone*, when the interval leaves out what was learned; or it is *undecided*, when the rows are too few to
+tell.
+
+* A link: what the two share given the rest of a clique that holds both.
+* A hidden group: its hidden part and share (:mod:`xordal.statistics.hidden`).
+* A rule: in how many rows it holds, as it was read off the old rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.counting.finalize import entropy
+from xordal.counting.oracle import CellCounter, CellCounts
+from xordal.counting.select import oracle_for
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError, counted
+from xordal.formats.rules import rule_words
+from xordal.formats.shown import shown
+from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork
+from xordal.model.rows import RowCodes, encoded
+from xordal.pi.discover import evidence_of
+from xordal.pi.independence import Independence, Question
+from xordal.pi.measuring import MOST_CELLS, Rows, measured
+from xordal.pi.rules import interval, log_p_above
+from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.criterion import Sample
+from xordal.statistics.hidden import VISIBLE, Sharing
+from xordal.statistics.significance import Significance
+from xordal.types import Rule, RuleKind, Share, Submodel, VarSet, members
+
+Verdict = Literal["held", "gone", "undecided"]
+Levels = Sequence[Sequence[Hashable]]
+ALPHA = 0.05
+"""The level at which findings must be significant, corrected for all of their kind."""
+
+_SURE = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLink:
+    """A link put to new rows: what its ends share, in nats, given the rest of a clique.
+
+    ``before`` is the same number in the rows learned from, ``low`` and ``high`` the 95 % interval of the new
+    one.
+    """
+
+    variables: tuple[str, str]
+    given: tuple[str, ...]
+    before: float
+    now: float
+    low: float
+    high: float
+    log_p_corrected: float
+    verdict: Verdict
+
+    @property
+    def p_corrected(self) -> float:
+        """The p-value, corrected for all links."""
+        return exp(self.log_p_corrected)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedGroup:
+    """A hidden group put to new rows: the hidden part in nats, and its share of what the group shares."""
+
+    variables: tuple[str, ...]
+    context: tuple[str, ...]
+    before: Share | None
+    hidden: float
+    share: Share
+    log_p_corrected: float
+    verdict: Verdict
+
+    @property
+    def p_corrected(self) -> float:
+        """The p-value of the hidden part, corrected for all groups."""
+        return exp(self.log_p_corrected)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """A rule put to new rows: in which share of them it holds; of rates, whether they are the old ones."""
+
+    told: str
+    kind: RuleKind
+    before: float
+    holds: float
+    low: float
+    high: float
+    by_chance: float
+    log_p_corrected: float
+    verdict: Verdict
+
+    @property
+    def p_corrected(self) -> float:
+        """Of a rule, that it holds so often by chance; of rates, that old and new ones differ by chance."""
+        return exp(self.log_p_corrected)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What of a network holds in new rows; ``n_left_out`` rows had a value missing or never seen."""
+
+    n_rows: int
+    n_left_out: int
+    links: tuple[CheckedLink, ...]
+    groups: tuple[CheckedGroup, ...]
+    rules: tuple[CheckedRule, ...]
+
+
+def check(network: DecomposableMarkovNetwork, data: Any, *, by_text: bool = False) -> Checked:
+    """Put the links, hidden groups and rules of a network to rows it was not learned from.
+
+    Parameters
+    ----------
+    network
+        A network that was learned from rows.
+    data
+        The new rows: anything :func:`xordal.read_table` takes. Rows in which a value is missing, or a level
+        that the network never saw, are left out.
+    by_text
+        Whether levels of other types are matched by their text; those of files always are.
+
+    Raises
+    ------
+    DataError
+        If a column is absent, no row is left, or the network was not learned from rows.
+
+    Examples
+    --------
+    >>> from xordal import CategoricalTable, learn
+    >>> from xordal.learning import fit_network
+    >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    >>> table = CategoricalTable.from_rows("abc", rows)
+    >>> found = check(fit_network(table, learn(table)), table)
+    >>> [link.verdict for link in found.links], found.groups[0].verdict, found.rules[0].holds
+    (['held', 'held', 'held'], 'held', 1.0)
+    """
+    return check_rows(network, encoded(network, data, unseen="missing", by_text=by_text))
+
+
+def check_rows(network: DecomposableMarkovNetwork, found: RowCodes) -> Checked:
+    """Do what :func:`check` does, with rows that are codes of the network's levels already."""
+    if not network.is_counted:
+        raise DataError("This network was given with its probabilities: there are no old rows to compare with.")
+    table, n_left_out = _complete(network, found)
+    new = oracle_for(table, backend="numpy")
+    old = CliqueCounts({found.variables: found.counted for found in network.clique_tables()})
+    groups = () if network.learned is None else network.learned.submodels or ()
+    ruled = [group for group in groups if group.rule is not None]
+    rows = Rows(new, table.n_levels, table.n_rows)
+    return Checked(
+        table.n_rows,
+        n_left_out,
+        _links(network, rows, new, old),
+        tuple(_group(network, rows, group, len(groups)) for group in groups if _fits(rows, group)),
+        tuple(_rule(network, group, new, old, len(ruled)) for group in ruled),
+    )
+
+
+def _complete(network: DecomposableMarkovNetwork, found: RowCodes) -> tuple[CategoricalTable, int]:
+    """Return the rows that have all values, and how many were left out."""
+    kept = (found.codes >= 0).all(axis=0)
+    weights = found.weights
+    if not kept.any():
+        raise DataError(
+            f"None of {counted(found.n_rows, 'row')} has all values, at levels that the network knows."
+        )
+    n_left_out = int((~kept).sum() if weights is None else weights[~kept].sum())
+    codes = found.codes[:, kept].astype(np.int32)
+    chosen = None if weights is None else weights[kept]
+    return CategoricalTable(network.variables, network.levels, codes, chosen), n_left_out
+
+
+def _links(
+    network: DecomposableMarkovNetwork, rows: Rows, new: CellCounter, old: CellCounter
+) -> tuple[CheckedLink, ...]:
+    """Return all links, each in the smallest clique that holds it."""
+    links = network.graph.links
+    if not links:
+        return ()
+    sample = Sample(rows.n_levels, rows.n_rows, new, 1, 2)
+    now = Independence(_Entropies(new))
+    questions = []
+    for u, v in links:
+        ends = 1 << u | 1 << v
+        holding = [c for c in network.inference.tree.cliques if c & ends == ends]
+        rest = VarSet(min(holding, key=rows.n_cells) & ~ends)
+        a, b = VarSet(1 << u), VarSet(1 << v)
+        questions.append(Question(a, b, rest, max(0.0, now.information(a, b, rest))))
+    judge = Significance(ALPHA).on(sample)
+    log_ps = judge.log_p_values([evidence_of(sample, question) for question in questions])
+    assert log_ps is not None
+    before = Independence(_Entropies(old))
+    return tuple(
+        _link(network, rows, question, before, min(0.0, log_p + log(len(links))))
+        for question, log_p in zip(questions, log_ps, strict=True)
+    )
+
+
+def _link(
+    network: DecomposableMarkovNetwork, rows: Rows, question: Question, old: Independence, log_p: float
+) -> CheckedLink:
+    a, b, rest, nats = question
+    before = max(0.0, old.information(a, b, rest))
+    low, high = _information_interval(rows, question)
+    verdict: Verdict = "held" if log_p <= log(ALPHA) else "gone" if high < before / 2 else "undecided"
+    one, other = (network.variables[members(end)[0]] for end in (a, b))
+    return CheckedLink((one, other), network.names(rest), before, nats, low, high, log_p, verdict)
+
+
+def _information_interval(rows: Rows, question: Question) -> tuple[float, float]:
+    """Return the 95 % interval of an information; the widest there is where its table is too large."""
+    both = VarSet(question.a | question.b)
+    if rows.n_cells(both | question.given) > MOST_CELLS:
+        return 0.0, min(log(rows.n_levels[members(end)[0]]) for end in (question.a, question.b))
+    found = rows.sharing(both, question.given)
+    shares = found.table / found.table.sum()
+    first = float((shares * (found.total.log_ratios - found.total.nats) ** 2).sum()) / rows.n_rows
+    second = 2 * found.total.dof / (2 * rows.n_rows) ** 2
+    middle, half = found.total.corrected(rows.n_rows), _SURE * sqrt(first + second)
+    return max(0.0, middle - half), middle + half
+
+
+def _fits(rows: Rows, group: Submodel) -> bool:
+    return rows.n_cells(group.variables | group.context) <= MOST_CELLS
+
+
+def _group(network: DecomposableMarkovNetwork, rows: Rows, group: Submodel, n_groups: int) -> CheckedGroup:
+    sharing: Sharing = rows.sharing(group.variables, group.context)
+    found = measured(rows, group, sharing)
+    assert found.share is not None and found.hidden is not None and found.log_p_value is not None
+    log_p = min(0.0, found.log_p_value + log(n_groups))
+    verdict: Verdict = "undecided"
+    if log_p <= log(ALPHA) and found.share.low > VISIBLE:
+        verdict = "held"
+    elif found.share.high < (VISIBLE if group.share is None else max(VISIBLE, group.share.estimate / 2)):
+        verdict = "gone"
+    names, given = network.names(group.variables), network.names(group.context)
+    return CheckedGroup(names, given, group.share, found.hidden, found.share, log_p, verdict)
+
+
+def _rule(
+    network: DecomposableMarkovNetwork, group: Submodel, new: CellCounter, old: CellCounter, n_rules: int
+) -> CheckedRule:
+    assert group.rule is not None
+    names = [shown(name) for name in network.names(group.variables)]
+    target = "" if group.rule.target is None else shown(network.variables[group.rule.target])
+    told = f"{' '.join(names)}: {rule_words(group.rule, names, target)}"
+    (now,), (before,) = new.counts([group.variables]), old.counts([group.variables])
+    if group.rule.kind == "rates":
+        return replace(_rates(network.levels, group, group.rule, (before, now), n_rules), told=told)
+    follows = _follows(group, group.rule, before)
+    hits = sum(
+        count
+        for cell, count in zip(now.cells.tolist(), now.counts.tolist(), strict=True)
+        if follows(tuple(cell))
+    )
+    n_rows = int(now.counts.sum())
+    holds, (low, high) = hits / n_rows, interval(hits, n_rows)
+    log_p = log_p_above(holds, group.rule.by_chance, n_rows, n_rules)
+    half_way = (group.rule.holds + group.rule.by_chance) / 2
+    verdict: Verdict = "undecided"
+    if log_p <= log(ALPHA) and high >= half_way:
+        verdict = "held"
+    elif high < half_way:
+        verdict = "gone"
+    return CheckedRule(
+        told, group.rule.kind, group.rule.holds, holds, low, high, group.rule.by_chance, log_p, verdict
+    )
+
+
+def _follows(group: Submodel, rule: Rule, before: CellCounts) -> Callable[[tuple[int, ...]], bool]:
+    """Return whether a cell follows a rule, a function being read off the old rows."""
+    if rule.kind != "function":
+        return lambda cell: (
+            sum(f * code for f, code in zip(rule.factors, cell, strict=True)) % rule.modulus == rule.remainder
+        )
+    assert rule.target is not None
+    place = members(group.variables).index(rule.target)
+    best: dict[tuple[int, ...], tuple[int, int]] = {}
+    for cell, count in zip(before.cells.tolist(), before.counts.tolist(), strict=True):
+        others = (*cell[:place], *cell[place + 1 :])
+        best[others] = max(best.get(others, (0, 0)), (count, cell[place]))
+    return lambda cell: best.get((*cell[:place], *cell[place + 1 :]), (0, -1))[1] == cell[place]
+
+
+def _rates(
+    levels: Levels, group: Submodel, rule: Rule, tables: tuple[CellCounts, CellCounts], n_rules: int
+) -> CheckedRule:
+    """Return whether rates are what they were: a likelihood-ratio test of all combinations that both have."""
+    assert rule.target is not None
+    place = members(group.variables).index(rule.target)
+    code = [str(level) for level in levels[rule.target]].index(rule.level)
+    olds, news = (_hits(table, place, code) for table in tables)
+    g2, dof = 0.0, 0
+    for others in olds.keys() & news.keys():
+        g2 += _g2(olds[others], news[others])
+        dof += 1
+    log_p = min(0.0, (float(log_tail(g2, dof)) if dof else 0.0) + log(n_rules))
+    hits, n_rows = (sum(column) for column in zip(*news.values(), strict=True))
+    low, high = interval(hits, n_rows)
+    verdict: Verdict = "undecided" if not dof else "gone" if log_p <= log(ALPHA) else "held"
+    return CheckedRule("", "rates", rule.holds, hits / n_rows, low, high, rule.by_chance, log_p, verdict)
+
+
+def _hits(table: CellCounts, place: int, code: int) -> dict[tuple[int, ...], tuple[int, int]]:
+    """Return hits and rows of each combination of the others."""
+    found: dict[tuple[int, ...], tuple[int, int]] = {}
+    for cell, count in zip(table.cells.tolist(), table.counts.tolist(), strict=True):
+        others = (*cell[:place], *cell[place + 1 :])
+        hits, rows = found.get(others, (0, 0))
+        found[others] = (hits + (count if cell[place] == code else 0), rows + count)
+    return found
+
+
+def _g2(old: tuple[int, int], new: tuple[int, int]) -> float:
+    """Return G2 of two shares being the same."""
+    hits, rows = old[0] + new[0], old[1] + new[1]
+    total = 0.0
+    for own_hits, own_rows in (old, new):
+        for seen, share in ((own_hits, hits / rows), (own_rows - own_hits, 1 - hits / rows)):
+            total += 2 * seen * log(seen / (own_rows * share)) if seen else 0.0
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Entropies:
+    """Entropies of whatever counts."""
+
+    counter: CellCounter
+
+    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+        """Return the entropy of each set in nats."""
+        counts = iter(self.counter.counts([variables for variables in sets if variables]))
+        return np.array([entropy(next(counts).counts) if variables else 0.0 for variables in sets])

@@ -1,0 +1,234 @@
+"""Hidden is a matter of size: how much of what some columns share no pair of them shows.
+
+With a hundred thousand rows no pair of real columns is exactly independent, so a group that must pass for
+independent pair by pair is there at 10,000 rows and gone at 100,000, though nothing about it has changed. What
+does not change is its size. Three columns share so many nats in all (the total correlation TC). The table of
+largest entropy with the same pair margins holds what the pairs explain of it; the rest is *hidden*:
+
+    hidden = mean of log(p / p2),    share = hidden / TC,
+
+1 for an exclusive-or of fair bits, 0 where every dependence shows in pairs. Both numbers are too large by
+chance, by about dof / 2n, and are put right for it before they are divided. Given a context, every margin holds
+the context as well.
+
+The interval of a share is that of a ratio: the standard deviation over the rows of
+
+    psi = log(p / p2) - share * log(p / product of single margins)
+
+and, since that vanishes at either end, the variance of the chi-squared that is left there. Pairs and parts of a
+group have shares of the same kind: what they share by themselves, of what the whole does.
+
+References: Schneidman et al. (2003) for the connected information; Amari (2001) for the decomposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import prod, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
+from xordal.statistics.interaction import divergences
+from xordal.types import Share
+
+Floats = NDArray[np.float64]
+
+VISIBLE = 0.05
+"""A pair or part that holds more than this share of what a group shares is visible, one with less is hidden."""
+
+_SPARSE = 20.0  # rows per cell below which the nominal degrees of freedom are not trusted
+_N_DRAWS, _LEAST_DRAWS, _MOST_DRAWN = 200, 40, 2_000_000  # tables drawn, and the cells of all of them, about
+_SURE = 1.959964  # standard deviations on either side of 95 % of a normal law
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unexplained:
+    """What a fit to some margins leaves unexplained of a table.
+
+    Attributes
+    ----------
+    nats
+        The divergence of the table from the fit.
+    dof
+        Its degrees of freedom: cells that the margins allow less parameters of the model.
+    log_ratios
+        log(p / fitted) of each cell, 0 where the cell is empty; ``nats`` is its mean over the rows.
+    """
+
+    nats: float
+    dof: int
+    log_ratios: Floats
+
+    def corrected(self, n_rows: int | None) -> float:
+        """Return the nats less what chance adds on average; of an exact joint, as they are."""
+        return self.nats if n_rows is None else max(0.0, self.nats - self.dof / (2 * n_rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """What the columns of one table share, and how it divides into what pairs show and what they hide.
+
+    Parameters
+    ----------
+    table
+        Counts or probabilities; one axis for each column, those of the context last.
+    n_rows
+        Number of rows; None for an exact joint.
+    n_context
+        How many of the last axes are the context.
+
+    Examples
+    --------
+    >>> xor = np.array([[[250.0, 0], [0, 250]], [[0, 250], [250, 0]]])
+    >>> found = Sharing(xor, 1000)
+    >>> round(found.hidden.nats, 4), found.share().estimate
+    (0.6931, 1.0)
+    """
+
+    table: Floats
+    n_rows: int | None
+    n_context: int = 0
+
+    @cached_property
+    def _context(self) -> Axes:
+        return tuple(range(self.table.ndim - self.n_context, self.table.ndim))
+
+    @property
+    def own(self) -> Axes:
+        """The axes that are not the context."""
+        return tuple(range(self.table.ndim - self.n_context))
+
+    def margins(self, size: int) -> list[Axes]:
+        """Return the margins over so many of the columns, each with the context."""
+        return [(*axes, *self._context) for axes in combinations(self.own, size)]
+
+    @cached_property
+    def total(self) -> Unexplained:
+        """All that the columns share: what their single margins leave unexplained."""
+        return unexplained(self.table, self.margins(1))
+
+    @cached_property
+    def hidden(self) -> Unexplained:
+        """What no pair shows."""
+        return unexplained(self.table, self.margins(2))
+
+    def beyond(self, groups: Sequence[Axes]) -> Unexplained:
+        """Return what neither pairs nor some groups of the columns show."""
+        pairs = [pair for pair in self.margins(2) if not any(set(pair) <= set(group) for group in groups)]
+        return unexplained(self.table, [*pairs, *groups])
+
+    def part(self, axes: Axes) -> Unexplained:
+        """Return what some of the columns share by themselves."""
+        kept = (*axes, *self._context)
+        others = tuple(axis for axis in range(self.table.ndim) if axis not in kept)
+        inner = Sharing(self.table.sum(axis=others), self.n_rows, self.n_context).total
+        wide = np.expand_dims(inner.log_ratios, others)
+        return Unexplained(inner.nats, inner.dof, np.broadcast_to(wide, self.table.shape))
+
+    def share(self, part: Unexplained | None = None) -> Share:
+        """Return a part's share of all that is shared, with its 95 % interval; by default the hidden one's."""
+        part = self.hidden if part is None else part
+        whole = self.total.corrected(self.n_rows)
+        if whole <= 1e-12:
+            return Share(0.0, 0.0, 0.0 if self.n_rows is None else 1.0)
+        estimate = min(1.0, part.corrected(self.n_rows) / whole)
+        if self.n_rows is None:
+            return Share(estimate, estimate, estimate)
+        half = _SURE * sqrt(self._variance(part, estimate)) / whole
+        return Share(estimate, max(0.0, estimate - half), min(1.0, estimate + half))
+
+    def _variance(self, part: Unexplained, share: float) -> float:
+        """Return the variance of part - share * total, of the first order and of the second."""
+        assert self.n_rows is not None
+        chances = self.table / self.table.sum()
+        psi = part.log_ratios - share * self.total.log_ratios
+        mean = float((chances * psi).sum())
+        first = float((chances * (psi - mean) ** 2).sum()) / self.n_rows
+        rest = max(self.total.dof - part.dof, 0)
+        second = 2 * (part.dof * (1 - share) ** 2 + rest * share**2) / (2 * self.n_rows) ** 2
+        return first + second
+
+    def nominal_log_p(self, part: Unexplained) -> float:
+        """Return the log p-value of a part by chi-squared."""
+        assert self.n_rows is not None
+        return float(log_tail(2 * self.n_rows * part.nats, part.dof)) if part.dof > 0 else 0.0
+
+    def log_p(self, part: Unexplained, margins: Sequence[Axes]) -> float:
+        """Return the log p-value of what a fit to some margins leaves unexplained.
+
+        By chi-squared; on sparse tables by tables drawn from the fit, which are fitted as the data are, where
+        that gives the larger one.
+        """
+        assert self.n_rows is not None
+        g2, nominal = 2 * self.n_rows * part.nats, self.nominal_log_p(part)
+        if self.n_rows >= _SPARSE * self.table.size or nominal > -1.0:
+            return nominal
+        mean, variance = _drawn_moments(self.table, margins, self.n_rows)
+        if mean <= 0 or variance <= 0:
+            return nominal
+        dof = 2 * mean * mean / variance
+        return max(nominal, float(log_tail(g2 * dof / mean, dof)))
+
+
+def unexplained(table: Floats, margins: Sequence[Axes]) -> Unexplained:
+    """Return what a fit to some margins leaves unexplained of a table.
+
+    Examples
+    --------
+    >>> copies = np.array([[50.0, 0], [0, 50]])
+    >>> found = unexplained(copies, [(0,), (1,)])
+    >>> round(found.nats, 4), found.dof
+    (0.6931, 1)
+    """
+    fitted = fit_margins(table[None], margins)[0]
+    occupied = table > 0
+    logs = np.zeros_like(table)
+    # A cell that the fit has made zero to rounding has no row to speak of.
+    np.log(table, out=logs, where=occupied & (fitted > 0))
+    logs[occupied] -= np.log(np.maximum(fitted[occupied], 1e-300))
+    nats = float(divergences(table[None], fitted[None])[0])
+    return Unexplained(nats, degrees_of_freedom(table, margins), logs)
+
+
+def degrees_of_freedom(table: Floats, margins: Sequence[Axes]) -> int:
+    """Return the cells that the margins of a table allow, less the parameters that these margins fix.
+
+    Where all cells of the margins are occupied this is the nominal number. A cell of a margin without a row
+    takes the cells of the table above it away, and a parameter.
+
+    Examples
+    --------
+    >>> degrees_of_freedom(np.ones((2, 3, 4)), [(0, 1), (0, 2), (1, 2)])
+    6
+    """
+    allowed = np.ones(table.shape, dtype=np.bool_)
+    occupied: dict[Axes, int] = {}
+    for term in terms_of(tuple(margins)):
+        others = tuple(axis for axis in range(table.ndim) if axis not in term)
+        is_there = table.sum(axis=others, keepdims=True) > 0
+        occupied[term] = int(is_there.sum())
+        allowed &= is_there
+    if all(count == prod(table.shape[axis] for axis in term) for term, count in occupied.items()):
+        return table.size - model_parameters(table.shape, margins)
+    own: dict[Axes, int] = {}
+    for term, count in occupied.items():  # small ones first: what a term adds to those inside it
+        inside = sum(own[part] for size in range(len(term)) for part in combinations(term, size))
+        own[term] = max(0, count - inside)
+    return max(0, int(allowed.sum()) - sum(own.values()))
+
+
+def _drawn_moments(table: Floats, margins: Sequence[Axes], n_rows: int) -> tuple[float, float]:
+    """Return mean and variance of G2 in tables drawn from the fit; the seed follows from the table's size."""
+    chances = fit_margins(table[None], margins, is_exact=False)[0].reshape(-1)
+    generator = np.random.default_rng([n_rows, table.size])
+    n_draws = max(_LEAST_DRAWS, min(_N_DRAWS, _MOST_DRAWN // table.size))
+    draws = generator.multinomial(n_rows, chances / chances.sum(), size=n_draws).astype(np.float64)
+    shaped = draws.reshape(n_draws, *table.shape)
+    g2 = 2 * n_rows * divergences(shaped, fit_margins(shaped, margins, is_exact=False))
+    return float(g2.mean()), float(g2.var(ddof=1))

@@ -1,0 +1,76 @@
+"""Groups by size: listed at every number of rows, what follows is not, interactions are told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.recovery.hidden_groups import additive, drawn, leaky_xor, planted
+from xordal import CategoricalTable, Learned, learn
+from xordal.formats.text import network_lines
+from xordal.types import Submodel
+
+
+def listed(learned: Learned) -> list[tuple[str, ...]]:
+    return [learned.names(group.variables) for group in learned.submodels or ()]
+
+
+@pytest.mark.parametrize("n_rows", [1_000, 100_000, 10_000_000])
+@pytest.mark.parametrize("share", [0.001, 0.025])
+def test_a_leaky_group_does_not_disappear_when_rows_are_added(n_rows: int, share: float) -> None:
+    learned = learn(drawn(planted(share), n_rows, seed=1))
+    assert listed(learned) == [("x0", "x1", "x2")]
+    (group,) = learned.submodels or ()
+    assert group.share is not None and group.share.estimate == pytest.approx(1 - share, abs=0.02)
+    if n_rows > 1_000:
+        assert group.kind == "full"
+
+
+def test_by_the_letter_it_does() -> None:
+    table = drawn(planted(0.025), 100_000, seed=1)
+    found = learn(table, hidden_by="letter")
+    assert found.settings["hidden_by"] == "letter"
+    assert all(group.kind != "full" for group in found.submodels or ())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_group_where_effects_add_up(seed: int) -> None:
+    assert listed(learn(drawn(additive((1.5, 1.0, 0.7), (2, 2, 2)), 20_000, seed))) == []
+
+
+def test_sets_that_follow_are_counted_and_not_listed() -> None:
+    """c = a xor b, e = c xor d: two groups; a, b, d and e, and all five, follow from them."""
+    generator = np.random.default_rng(0)
+    a, b, d = generator.integers(0, 2, (3, 4000))
+    c = a ^ b ^ (generator.random(4000) < 0.03)
+    e = c ^ d ^ (generator.random(4000) < 0.03)
+    table = CategoricalTable.from_columns(
+        {n: v.tolist() for n, v in zip("abcde", (a, b, c, d, e), strict=True)}
+    )
+    learned = learn(table, max_variables=5)
+    assert sorted(listed(learned)) == [("a", "b", "c"), ("c", "d", "e")]
+
+
+def test_an_interaction_that_turns_a_relation_round_is_told_apart() -> None:
+    """Ill: 86 % of the treated without the gene and 10 % with it, and the other way round for the others."""
+    shares = {(0, 0): 0.2, (1, 0): 0.86, (0, 1): 0.75, (1, 1): 0.10}
+    generator = np.random.default_rng(0)
+    gene = (generator.random(3000) < 0.25).astype(int)
+    treated = (generator.random(3000) < 0.6).astype(int)
+    chance = np.array([shares[t, g] for t, g in zip(treated, gene, strict=True)])
+    ill = (generator.random(3000) < chance).astype(int)
+    columns = {"treated": treated, "gene": gene, "ill": ill}
+    learned = learn(CategoricalTable.from_columns({name: column.tolist() for name, column in columns.items()}))
+    (group,) = learned.submodels or ()
+    assert group.kind in ("interaction", "partial") and group.turned is not None
+    assert group.share is not None and group.share.low > 0.05 and group.share.high < 1
+    assert group.rule is not None and group.rule.kind == "rates"
+    assert "ill = " in "\n".join(network_lines(learned))
+
+
+def test_numbers_and_rank_are_of_the_hidden_part() -> None:
+    """Two columns that say nearly the same beside a weak exclusive-or: the group is told by the weak part."""
+    learned = learn(drawn(leaky_xor(0.45, 0.3), 50_000, seed=0))
+    for group in learned.submodels or ():
+        assert isinstance(group, Submodel) and group.hidden is not None
+        assert group.size == group.hidden < 0.5 * group.total_correlation

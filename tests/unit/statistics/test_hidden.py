@@ -1,0 +1,88 @@
+"""The hidden share: exact where it is known, its interval and its p-value right in samples."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.stats import kstest
+
+from benchmarks.recovery.hidden_groups import COVERED, additive, planted, shuffled_p_values
+from xordal.statistics.hidden import Sharing, degrees_of_freedom, unexplained
+from xordal.statistics.interaction import interactions
+
+PAIRS = list(combinations(range(3), 2))
+TABLES = arrays.arrays(np.float64, (2, 3, 2), elements=st.integers(1, 20).map(float))
+
+
+@given(TABLES)
+def test_of_three_columns_the_hidden_part_is_the_interaction(table: np.ndarray) -> None:
+    found = Sharing(table, int(table.sum()))
+    assert found.hidden.nats == pytest.approx(float(interactions(table[None])[0]), abs=1e-9)
+    assert found.hidden.dof == 2
+    share = found.share()
+    assert 0 <= share.low <= share.estimate <= share.high <= 1
+
+
+@given(TABLES)
+def test_parts_and_the_whole_by_entropies(table: np.ndarray) -> None:
+    def entropy(axes: tuple[int, ...]) -> float:
+        shares = table.sum(axis=tuple(axis for axis in range(3) if axis not in axes)).reshape(-1) / table.sum()
+        return float(-(shares * np.log(shares)).sum())
+
+    found = Sharing(table, int(table.sum()))
+    single = [entropy((axis,)) for axis in range(3)]
+    assert found.total.nats == pytest.approx(sum(single) - entropy((0, 1, 2)), abs=1e-9)
+    assert found.part((0, 2)).nats == pytest.approx(single[0] + single[2] - entropy((0, 2)), abs=1e-9)
+    given_last = Sharing(table, int(table.sum()), n_context=1).total.nats
+    conditional = entropy((0, 2)) + entropy((1, 2)) - entropy((0, 1, 2)) - single[2]
+    assert given_last == pytest.approx(conditional, abs=1e-9)
+
+
+def test_known_shares() -> None:
+    xor = np.array([[[0.25, 0], [0, 0.25]], [[0, 0.25], [0.25, 0]]])
+    assert Sharing(xor, None).share().estimate == pytest.approx(1)
+    assert Sharing(additive((1.0, 0.7), (3, 3)), None).share().estimate == pytest.approx(0, abs=1e-9)
+    for share in (0.001, 0.025):
+        found = Sharing(planted(share), None)
+        assert found.share(found.part((0, 1))).estimate == pytest.approx(share)
+
+
+def test_cells_that_no_margin_allows_are_no_freedom() -> None:
+    copies = np.zeros((2, 2, 2))
+    copies[0, 0, 0] = copies[1, 1, 1] = 10
+    assert degrees_of_freedom(copies, PAIRS) == 0
+    assert unexplained(copies, PAIRS).nats == pytest.approx(0, abs=1e-9)
+    assert degrees_of_freedom(np.ones((2, 3, 4)), PAIRS) == 6
+
+
+@pytest.mark.parametrize("name", list(COVERED))
+def test_shuffling_a_column_makes_the_p_value_uniform(name: str) -> None:
+    p_values = shuffled_p_values(COVERED[name], n_rows=2000, samples=300, seed=7)
+    assert kstest(p_values, "uniform").pvalue > 1e-3
+    assert np.mean(p_values <= 0.05) < 0.09
+
+
+def test_on_sparse_tables_the_p_value_is_not_too_small() -> None:
+    """Four columns of five levels at 1,000 rows: less than two rows a cell."""
+    generator = np.random.default_rng(3)
+    p_values = []
+    for _ in range(40):
+        codes = generator.integers(0, 5, (4, 1000))
+        table = np.bincount(np.ravel_multi_index(tuple(codes), (5,) * 4), minlength=625)
+        found = Sharing(table.reshape((5,) * 4).astype(np.float64), 1000)
+        p_values.append(found.log_p(found.hidden, found.margins(2)))
+    assert np.mean(np.exp(p_values) <= 0.05) <= 0.15
+
+
+def test_the_interval_holds_the_truth_in_about_95_of_100_samples() -> None:
+    generator = np.random.default_rng(11)
+    joint = COVERED["leak 0.2, wrong 0.1"]
+    truth = Sharing(joint, None).share().estimate
+    draws = generator.multinomial(2000, joint.reshape(-1), size=300).astype(np.float64)
+    shares = [Sharing(draw.reshape(joint.shape), 2000).share() for draw in draws]
+    assert 0.91 <= np.mean([share.low <= truth <= share.high for share in shares]) <= 0.985

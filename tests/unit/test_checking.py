@@ -1,0 +1,92 @@
+"""What of a network holds in new rows: truths hold, luck does not, and few rows decide nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.commands import call
+from xordal import CategoricalTable, DataError, DecomposableMarkovNetwork, check, learn
+from xordal.data.write import csv_text
+from xordal.learning import fit_network
+from xordal.pi.zoo import music_box
+from xordal.search.constraints import Constraints
+
+
+def noisy_xor(n_rows: int, seed: int, noise: float = 0.1) -> CategoricalTable:
+    generator = np.random.default_rng(seed)
+    a, b = generator.integers(0, 2, (2, n_rows))
+    c = a ^ b ^ (generator.random(n_rows) < noise)
+    free = generator.integers(0, 3, n_rows)
+    columns = {"a": a, "b": b, "c": c, "free": free}
+    return CategoricalTable.from_columns({name: column.tolist() for name, column in columns.items()})
+
+
+def network_of(table: CategoricalTable, **settings: object) -> DecomposableMarkovNetwork:
+    return fit_network(table, learn(table, **settings))  # type: ignore[arg-type]
+
+
+def test_what_is_true_holds_in_new_rows() -> None:
+    found = check(network_of(noisy_xor(2000, 0)), noisy_xor(1500, 1))
+    assert {link.verdict for link in found.links} == {"held"} and len(found.links) == 3
+    (group,), (rule,) = found.groups, found.rules
+    assert group.verdict == rule.verdict == "held"
+    assert group.share.low > 0.9 and rule.low < 0.9 < rule.high
+    assert rule.holds == pytest.approx(0.9, abs=0.03)
+
+
+def test_a_link_that_was_forced_is_gone() -> None:
+    network = network_of(noisy_xor(500, 0), constraints=Constraints(required=[("a", "free")]))
+    found = {link.variables: link for link in check(network, noisy_xor(20_000, 1)).links}
+    assert found["a", "free"].p_corrected > 0.05
+    assert found["a", "free"].verdict in ("gone", "undecided") and found["a", "b"].verdict == "held"
+
+
+def test_a_group_and_its_rule_are_gone_where_a_column_is_shuffled() -> None:
+    new = noisy_xor(3000, 2)
+    codes = new.codes.copy()
+    codes[2] = np.random.default_rng(0).permutation(codes[2])
+    found = check(network_of(noisy_xor(2000, 0)), CategoricalTable(new.names, new.levels, codes))
+    assert {link.verdict for link in found.links} == {"gone"}
+    assert found.groups[0].verdict != "held" and found.rules[0].verdict == "gone"
+
+
+def test_few_rows_decide_nothing() -> None:
+    found = check(network_of(noisy_xor(2000, 0)), noisy_xor(6, 3))
+    assert {link.verdict for link in found.links} == {"undecided"}
+
+
+def test_links_by_chance_hold_in_at_most_five_in_a_hundred_runs() -> None:
+    network = network_of(noisy_xor(500, 0), constraints=Constraints(required=[("a", "free"), ("b", "free")]))
+    held = 0
+    for seed in range(60):
+        links = {link.variables: link.verdict for link in check(network, noisy_xor(400, 100 + seed)).links}
+        held += "held" in (links["a", "free"], links["b", "free"])
+    assert held <= 8  # 3 are expected; more than 8 have a chance of 1 in 200
+
+
+def test_rows_that_cannot_be_read_are_left_out_and_no_row_is_an_error() -> None:
+    network = network_of(noisy_xor(500, 0))
+    rows = [(0, 1, 1, 2), (0, 1, 7, 2), (1, 1, 0, 1)]
+    found = check(network, CategoricalTable.from_rows(["a", "b", "c", "free"], rows))
+    assert (found.n_rows, found.n_left_out) == (2, 1)
+    with pytest.raises(DataError, match="None of 1 row"):
+        check(network, CategoricalTable.from_rows(["a", "b", "c", "free"], [(5, 5, 5, 5)]))
+
+
+def test_the_command_tells_what_held(tmp_path: Path) -> None:
+    model = music_box().joint
+    for name, seed in (("old", 0), ("new", 1)):
+        text = csv_text(model.variables, model.sample_rows(2000, seed=seed))
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    assert call(["learn", "old.csv", "-o", "net.json", "-q"], cwd=tmp_path).returncode == 0
+    told = call(["check", "net.json", "new.csv"], cwd=tmp_path).stdout.decode()
+    assert "2,000 new rows" in told and "12 held" in told and "5 held" in told
+    parsed = json.loads(call(["check", "net.json", "new.csv", "--json"], cwd=tmp_path).stdout)
+    assert {link["verdict"] for link in parsed["links"]} == {"held"}
+    assert parsed["groups"][0]["share"]["low"] > 0.9
+    missing = call(["check", "net.json", "nowhere.csv"], cwd=tmp_path)
+    assert missing.returncode == 1 and b"nowhere.csv" in missing.stderr

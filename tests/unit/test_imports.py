@@ -74,6 +74,10 @@ def part_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+def module_of(path: Path) -> str:
+    return ".".join(["xordal", *path.relative_to(ROOT).with_suffix("").parts])
+
+
 def imported(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -106,8 +110,9 @@ def test_imports_go_one_way(path: Path) -> None:
                 assert target in MAY_IMPORT[part] | {part}, f"{path} imports {name}"
                 if (part, target) == ("search", "scanning"):
                     assert name.startswith(SHARED_BOUNDS), f"{path} imports {name}"
-            if any(name == backend or name.startswith(f"{backend}.") for backend in BACKENDS):
-                assert part in COMPOSE or path == SELECT, f"{path} names the backend {name}"
+            named = [backend for backend in BACKENDS if f"{name}.".startswith(f"{backend}.")]
+            is_own = all(f"{module_of(path)}.".startswith(f"{backend}.") for backend in named)
+            assert is_own or part in COMPOSE or path == SELECT, f"{path} names the backend {name}"
 
 
 def test_the_reference_uses_the_standard_library_and_types_only() -> None:

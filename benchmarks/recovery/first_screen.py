@@ -3,8 +3,8 @@
 Default settings, the calendar with m=4. *Again* counts the groups of the first screen whose total, hidden part
 and rule were computed a second time by other code, plain loops over the rows, and came out the same: the hidden
 part up to 5e-5 nats above ours and not below, since plain proportional fitting comes down to it slowly where
-the fit has zeros. *Follow* counts the sets with a hidden part that are not listed, since pairs and listed groups
-explain them. The DCF77 frames are 20,000 minutes of the time signal, from ``codes/gen_codes.py``.
+the fit has zeros. *Follow* counts the sets with a hidden part that are not listed, since pairs and groups
+that are listed explain them. The DCF77 frames are 20,000 minutes of the time signal: ``codes/gen_codes.py``.
 """
 
 from __future__ import annotations

@@ -193,8 +193,8 @@ def page(quick: bool) -> Iterator[str]:
     yield '## What a user calls: `scan(table, order=3, top=20, backend="gpu")`'
     yield ""
     yield "The table is in the memory of the host: sending it, packing, scanning and the exact numbers of the"
-    yield "best are all in it. The last column is the first call of its kind in a process, which compiles kernels"
-    yield "or loads them."
+    yield "best are all in it. The last column is the first call of its kind in a process, which compiles"
+    yield "kernels or loads them."
     yield ""
     yield "| scan | columns | rows | sets | seconds | first call |"
     yield "|---|---:|---:|---:|---:|---:|"
@@ -205,8 +205,8 @@ def page(quick: bool) -> Iterator[str]:
     yield ""
     yield f"On {same} of {10 if quick else N_TABLES} random tables (2 to 5 levels, copies, sums, constants,"
     yield f"1 to 20,000 rows; {n_sets:,} sets in all, three measures, some with a base) both scanners return"
-    yield f"the same {TOP} best sets, with the same numbers to 1e-6 nats. Exact numbers and ranks are made of counts"
-    yield "by one function for all backends."
+    yield f"the same {TOP} best sets, with the same numbers to 1e-6 nats. Exact numbers and ranks are made of"
+    yield "counts by one function for all backends."
     yield ""
     n_columns = 500 if quick else 2_000
     gpu, is_right = min(learned(n_columns, 2_000, n_columns // 100, "gpu") for _ in range(2))

@@ -235,7 +235,7 @@ def test_without_cupy_the_message_says_what_to_install(tmp_path: Path, monkeypat
     file = tmp_path / "t.csv"
     file.write_text("a,b,c\n" + "0,1,0\n1,1,0\n0,0,1\n" * 10)
     result = call(["scan", str(file), "--backend", "gpu"], cwd=tmp_path)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert 'python -m pip install "xordal[gpu]"' in result.stderr.decode()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -180,7 +180,7 @@ def _kernel(
     """Return a kernel, compiled for this device at first use; CuPy keeps what it compiled on disk."""
     import cupy
 
-    source = resources.files("xordal.counting.gpu").joinpath(file).read_text(encoding="utf-8")
+    source = Path(__file__).with_name(file).read_text(encoding="utf-8")
     options = ["--std=c++17"]
     if defines is not None:
         assert LEVELS == 6  # as in screen.cu

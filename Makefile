@@ -35,7 +35,8 @@ browser: $(VENV)/.created
 libraries: $(VENV)/.created
 	@$(call apt,$(call loads,libgomp.so.1),libgomp1)
 
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+# One process per core, so one thread of linear algebra in each.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: $(VENV)/.installed-dev libraries browser  ## set up and run all tests but the long ones; under 5 minutes
 	$(PYTEST) -m "not long"

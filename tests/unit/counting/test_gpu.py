@@ -167,7 +167,7 @@ def test_a_user_gets_the_same_ranks(by: str, seed: int, n_rows: int, most: int, 
         for make in (on_mirror, lambda table: NumbaOracle(table, threads=1))
     )
     mine, others = ({one.variables: one for one in found.sets} for found in (ours, theirs))
-    # Interactions are fitted many at a time, which may change their last bit: what ties with the last may differ.
+    # Interactions are fitted many at a time, which may change the last bit: what ties with the last may differ.
     last = min(one.interaction if by == "interaction" else -inf for one in theirs.sets)
     tied = {
         v for v, one in {**mine, **others}.items() if by == "interaction" and one.interaction < last + 1e-12

@@ -166,10 +166,17 @@ def test_a_user_gets_the_same_ranks(by: str, seed: int, n_rows: int, most: int, 
         scan(table, order=3, top=7, by=by, target=target, backend=lambda table, job, make=make: make(table))  # type: ignore[arg-type]
         for make in (on_mirror, lambda table: NumbaOracle(table, threads=1))
     )
-    assert [one.variables for one in ours.sets] == [one.variables for one in theirs.sets]
-    for one, other in zip(ours.sets, theirs.sets, strict=True):
-        assert one.total_correlation == other.total_correlation  # to the bit
-        assert one.interaction == pytest.approx(other.interaction, abs=1e-12)  # fitted beside others, or alone
+    mine, others = ({one.variables: one for one in found.sets} for found in (ours, theirs))
+    # Interactions are fitted many at a time, which may change the last bit: what ties with the last may differ.
+    last = min(one.interaction if by == "interaction" else -inf for one in theirs.sets)
+    tied = {
+        v for v, one in {**mine, **others}.items() if by == "interaction" and one.interaction < last + 1e-12
+    }
+    assert set(mine) - tied == set(others) - tied
+    assert len(mine) == len(others)
+    for variables in set(mine) & set(others):
+        assert mine[variables].total_correlation == others[variables].total_correlation  # to the bit
+        assert mine[variables].interaction == pytest.approx(others[variables].interaction, abs=1e-12)
     assert ours.n_scanned == theirs.n_scanned
 
 

@@ -113,10 +113,14 @@ class SignificanceJudge:
         """Return the largest log p-value of each set's parts; None where one of them cannot reach the bar."""
         nominal = _of_parts(self._nominal, dict(enumerate(sets)))
         able = {place: sets[place] for place, log_p in nominal.items() if log_p <= bars[place]}
-        # Of the parts of a set that shows nothing one is enough to tell.
+        # Of the parts of a set that shows nothing one is enough to tell, and moments of large ones are dear.
         by_mean = _of_parts(self._by_mean, {place: parts[:1] for place, parts in able.items()})
         able = {place: parts for place, parts in able.items() if by_mean[place] <= bars[place]}
-        log_ps = _of_parts(self.log_p_values, able)
+        n_first = {place: 1 if parts[0].dof >= _LARGE else len(parts) for place, parts in able.items()}
+        log_ps = _of_parts(self.log_p_values, {place: parts[: n_first[place]] for place, parts in able.items()})
+        rest = {place: able[place][n_first[place] :] for place, log_p in log_ps.items() if log_p <= bars[place]}
+        for place, log_p in _of_parts(self.log_p_values, rest).items():
+            log_ps[place] = max(log_p, log_ps[place])
         return [log_ps.get(place) for place in range(len(sets))]
 
     def highest(self, batch: Sequence[Evidence]) -> list[float]:
@@ -217,7 +221,7 @@ def _of_parts(
 ) -> dict[int, float]:
     """Return the largest of the log p-values of each set's parts, by the set's number."""
     log_ps = iter(log_ps_of([part for parts in sets.values() for part in parts]))
-    return {place: max([next(log_ps) for _ in parts]) for place, parts in sets.items()}
+    return {place: max([next(log_ps) for _ in parts]) for place, parts in sets.items() if parts}
 
 
 def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, int], alpha: float) -> float:

@@ -6,9 +6,9 @@ stand beside eight models, and xordal learns at default settings. Three things a
 each model and number of rows: runs in which *any* link has an end in a column of noise; *precision*, the share
 of learned links that belong to the graph of the model; and *recall*, the share of the model's links that are
 learned. The promise is about the first: at most alpha = 5 % of runs. The model of weak pairs grows weaker with
-the rows, so that its pairs are at the border of what can be learned at every size. "Formerly", before version
-0.1.0, sets of links were tested as a whole, and a link was taken out at 5 % without a correction; what the
-change costs in recall is the difference of the two columns.
+the rows, so that its pairs are at the border of what can be learned at every size. "Formerly", up to commit
+73d2fd2, sets of links were tested as a whole, and a link was taken out at 5 % without a correction; what the
+change costs in recall is the difference of the two columns, cell by cell.
 """
 
 from __future__ import annotations

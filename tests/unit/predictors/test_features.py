@@ -56,14 +56,18 @@ def test_parity_of_five_of_ten_bits(real_data: Path) -> None:
     assert cross_val_score(lines_of_the_page(), X, y, cv=FOLDS).mean() > 0.98
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_epistasis_of_three_markers(real_data: Path) -> None:
     """The best possible is what a table of the three true markers, counted in all rows, gets right."""
     X, y = real(real_data, GAMETES)
     best = pd.crosstab([X["P1"], X["P2"], X["P3"]], y).max(axis=1).sum() / len(y)
     boosting = GradientBoostingClassifier(random_state=0)
     assert cross_val_score(boosting, X, y, cv=FOLDS).mean() < 0.6
-    assert cross_val_score(lines_of_the_page(max_variables="4"), X, y, cv=FOLDS).mean() > best - 0.02
+    model, rates = lines_of_the_page(max_variables="4"), []
+    for seed in range(5):
+        model.set_params(hiddengroupfeatures__random_state=seed, gradientboostingclassifier__random_state=seed)
+        rates.append(cross_val_score(model, X, y, cv=FOLDS).mean())
+    assert np.mean(rates) > best - 0.02
 
 
 @pytest.mark.long
@@ -93,7 +97,7 @@ def test_groups_for_explainable_boosting_machines_and_xgboost(real_data: Path) -
     assert unnamed.fit(X_train.to_numpy(), y_train).score(X_test.to_numpy(), y_test) > best - 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_it_passes_the_checks_of_scikit_learn() -> None:
     with warnings.catch_warnings():

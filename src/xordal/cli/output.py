@@ -137,9 +137,10 @@ def check_network_name(file: str, to: str, *inputs: str, option: str = "-o") -> 
     """Refuse a name as :func:`check_name` does, and that of the names beside a UAI file as well."""
     from xordal.formats.endings import NAMES
 
-    check_name(file, *inputs, option=option)
+    read = (*inputs, *(f"{one}{NAMES}" for one in inputs))
+    check_name(file, *read, option=option)
     if to.startswith("uai"):
-        check_name(f"{file}{NAMES}", *inputs, *(f"{one}{NAMES}" for one in inputs), option=option)
+        check_name(f"{file}{NAMES}", *read, option=option)
 
 
 def check_model_name(file: str | None, *inputs: str) -> None:

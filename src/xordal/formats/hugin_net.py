@@ -26,7 +26,7 @@ RESERVED = frozenset(
     {
         "net", "class", "node", "discrete", "continuous", "decision", "utility", "function", "interval",
         "boolean", "potential", "data", "states", "label", "position", "normal", "true", "false", "table",
-        "name",
+        "name", "experience", "fading",
     }
 )  # fmt: skip
 """Words with a meaning of their own, which a name cannot be."""

@@ -29,7 +29,7 @@ Axes = tuple[int, ...]
 _PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
 _FEW_ROUNDS, _MANY_ROUNDS, _MOST_ROUNDS = 30, 200, 1000
 _MOST_STEPS, _MOST_HALVES, _LONGEST_STEP = 60, 30, 50.0
-_FEW_PARAMETERS = 64  # up to which a step of Newton's method costs no more than a few rounds of fitting
+FEW_PARAMETERS = 64  # up to which a step of Newton's method costs no more than a few rounds of fitting
 _MOST_WORK = 2 * 10**7  # multiplications of a step of Newton's method: cells times the square of the parameters
 _MOST_NUMBERS = 4_000_000  # held at a time by Newton's method
 
@@ -66,7 +66,7 @@ def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None, *, is_exa
     left = np.arange(len(tables))
     n_parameters = model_parameters(tables.shape[1:], kept)
     able = tables[:1].size * n_parameters**2 <= _MOST_WORK
-    few = _FEW_ROUNDS if n_parameters <= _FEW_PARAMETERS or not is_exact else _MANY_ROUNDS
+    few = _FEW_ROUNDS if n_parameters <= FEW_PARAMETERS or not is_exact else _MANY_ROUNDS
     for _ in range(few if able or not is_exact else _MOST_ROUNDS):
         part, off = fitted[left], np.zeros(len(left))
         for axes, goal in zip(kept, goals, strict=True):

@@ -150,7 +150,9 @@ def same_trace_as_plain(
     """Compare the sequences alone: the way to the optimum is checked by its score."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xordal.search.refine.local._EXACT", 0)
-        fast = learn(table, max_links=k, criterion=criterion, constraints=constraints, limits=limits)
+        fast = learn(
+            table, max_links=k, criterion=criterion, constraints=constraints, limits=limits, find_rules=False
+        )
     ruled = rules(table.names, constraints, limits)
     plain = plain_search(
         table, Schedule("printed", k), criterion, rules=ruled, fill_in=True, prune=True, local=True

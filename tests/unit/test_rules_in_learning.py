@@ -110,21 +110,23 @@ def test_the_command_tells_and_asks_with_rules(tmp_path: Path) -> None:
     table = parity_table(9, 800, 0.01, 2)
     lines = [",".join(table.names), *(",".join(map(str, row)) for row in table.rows())]
     (tmp_path / "bits.csv").write_text("\n".join(lines) + "\n")
-    done = run("learn", "bits.csv", "-o", "net.json", cwd=tmp_path)
-    assert "Rules: sums that the rows obey" in done.stdout
-    assert "rule modulo 2: x0, x1, x2, x3, x4, x5, x8" in " ".join(done.stdout.split())  # a line may be broken
-    assert "gives x" in run("inspect", "net.json", cwd=tmp_path).stdout
-    assert "breaks rule 1" in run("score", "net.json", "bits.csv", "--top", "3", cwd=tmp_path).stdout
+
+    def said(*arguments: str) -> str:
+        return " ".join(run(*arguments, cwd=tmp_path).stdout.split())  # a narrow screen breaks lines
+
+    told = said("learn", "bits.csv", "-o", "net.json")
+    assert "Rules: sums that the rows obey" in told
+    assert "rule modulo 2: x0, x1, x2, x3, x4, x5, x8" in told
+    assert "gives x" in said("inspect", "net.json")
+    assert "breaks rule 1" in said("score", "net.json", "bits.csv", "--top", "3")
     assert "breaks" in run("score", "net.json", "bits.csv", "-o", "-", cwd=tmp_path).stdout.splitlines()[0]
     assert (
         "no place for 1 rule" in run("export", "net.json", "--to", "bif", "-o", "net.bif", cwd=tmp_path).stderr
     )
-    assert (
-        "Both are in a rule with 5 other columns" in run("inspect", "net.json", "x0", "x8", cwd=tmp_path).stdout
-    )
+    assert "Both are in a rule with 5 other columns" in said("inspect", "net.json", "x0", "x8")
     evidence = [part for v in range(6) for part in ("--given", f"x{v}=1")]
-    assert "0.98" in run("query", "net.json", "x8", *evidence, cwd=tmp_path).stdout
-    assert "rules" not in run("learn", "bits.csv", "--no-rules", "--json", cwd=tmp_path).stdout
+    assert "0.98" in said("query", "net.json", "x8", *evidence)
+    assert "rules" not in said("learn", "bits.csv", "--no-rules", "--json")
     page = run("report", "net.json", "-o", "page.html", cwd=tmp_path)
     assert page.returncode == 0
     assert "an even number of these is 1" in (tmp_path / "page.html").read_text()

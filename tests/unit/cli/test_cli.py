@@ -14,7 +14,7 @@ import pytest
 
 import xordal
 from tests.commands import run, unwrapped
-from xordal.pi.zoo import FAMILIES
+from xordal.pi.zoo import CODES, FAMILIES
 
 XORDAL = [sys.executable, "-m", "xordal"]
 
@@ -87,7 +87,7 @@ def test_generate_to_standard_output_is_seeded(tmp_path: Path) -> None:
 
 def test_list_names_every_model(tmp_path: Path) -> None:
     listed = run("generate", "--list", cwd=tmp_path).stdout
-    assert [line.split()[0] for line in listed.splitlines() if line[0] != " "] == list(FAMILIES)
+    assert [line.split()[0] for line in listed.splitlines() if line[0] != " "] == [*FAMILIES, *CODES]
 
 
 def test_generate_writes_the_truth(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_query_with_doubt_and_explained(box: Path) -> None:
         (["query", "net.json", "John", "--explain"], 2, "--explain"),
         (["query", "net.json", "--mpe", "dog"], 2, "--mpe"),
         (["query", "nothing.json", "John"], 1, "There is no file 'nothing.json'"),
-        (["query", "box.csv", "John"], 1, "box.csv is no model file"),
+        (["query", "box.csv", "John"], 1, "box.csv is no network: it is no model file"),
         (
             ["query", "net.json", "ball1", *GIVEN, "--given", "John=content", "--smoothing", "0"],
             1,

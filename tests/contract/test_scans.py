@@ -181,6 +181,16 @@ def test_the_best_so_many_come(
         assert chosen in found or chosen[0] in done or n_above >= top
 
 
+@each_backend
+def test_what_is_done_is_not_among_the_best(backend: Backend) -> None:
+    """The best pair of all begins with a first that is done; another one is the best of the rest."""
+    first, last = [0, 0, 0, 1, 1], [1, 1, 0, 0, 0]
+    columns = [[0, 1, 0, 1, 1], [0, 1, 0, 0, 0], first, first, [1, 1, 1, 0, 1], last]
+    table = CategoricalTable(tuple("abcdef"), ((0, 1),) * 6, np.array(columns, dtype=np.int32))
+    found = returned(list(backend(table).scan(2, lambda levels: -inf, top=1, done={2})))
+    assert (3, 5) in found
+
+
 @each_measure
 @pytest.mark.parametrize("n_levels", [[2] * 22, [3] * 18, [2, 3, 4] * 6], ids=["binary", "ternary", "mixed"])
 @pytest.mark.parametrize(("order", "has_base"), [(2, False), (2, True), (3, False), (3, True), (4, False)])

@@ -135,14 +135,20 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
 
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
-    """Yield the firsts in groups that keep all threads busy for one call each."""
+    """Yield the firsts in groups that keep all threads busy for one call each.
+
+    Pairs are scanned by ranges of firsts, so that no group goes across firsts that are done: the best of these
+    would count among the best so many.
+    """
     of, most = scan.field.n_sets, threads * _TASK // scan.field.cost
+    place = {v: number for number, v in enumerate(scan.field.others)} if scan.order == 2 else {}
     if scan.best.top is None:  # of which a block may hold nearly all
         most = min(most, _MOST_SETS)
     begin, n_sets = 0, 0
     for end, v in enumerate(firsts):
         n_sets += of[v]
-        if n_sets > most and end > begin:
+        is_apart = scan.order == 2 and end > begin and place[v] - place[firsts[end - 1]] > 1
+        if (n_sets > most or is_apart) and end > begin:
             yield tuple(firsts[begin:end])
             begin, n_sets = end, of[v]
     if firsts:

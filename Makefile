@@ -38,7 +38,7 @@ libraries: $(VENV)/.created
 # One process per core, so one thread of linear algebra in each.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-test: $(VENV)/.installed-dev libraries browser  ## set up and run all tests but the long ones; under 5 minutes
+test: $(VENV)/.installed-dev libraries browser  ## set up and run all tests but the long ones
 	$(PYTEST) -m "not long"
 
 test-fast: $(VENV)/.installed-dev libraries  ## a first look in a minute: no slow tests, fewer random examples

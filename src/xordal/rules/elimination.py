@@ -28,7 +28,7 @@ SLACK = 64
 """Rows beyond the unknowns: a false solution would have to solve all of them, at most one chance in 2^64."""
 MOST_MODULUS = 1021
 """The largest prime: products stay below 2^20, where float32 arithmetic divides without error."""
-_ROWS_PER_UNKNOWN = 2  # rows to choose from, so that choices differ; 3 find no more and cost a third more
+_ROWS_PER_UNKNOWN = 2  # rows to choose from, so that choices differ; 3 cost a third more and hardly find more
 _MOST_PAIRED = 97  # primes up to which pairs are looked at: their table of ratios stays small
 _WORK = 8e6  # numbers written for one prime: about 4 ms compiled
 _EXCHANGED = 5  # of so many chosen rows one is exchanged before the next look

@@ -65,7 +65,7 @@ EXCEPTIONS = {
     ("model/network.py", "xordal.report.fragment"),  # how notebooks show it
 }
 SHARED_BOUNDS = "xordal.scanning.trees"  # what the search and scans both discard sets by
-BACKENDS = {"xordal.counting.cpu_numpy", "xordal.counting.cpu_numba", "xordal.counting.gpu"}
+BACKENDS = {f"xordal.counting.{name}" for name in ("cpu_numpy", "cpu_numba", "gpu", "blocks", "dask")}
 COMPOSE = {"learning", "cli"}  # may name a backend; everything else above counting knows the protocols only
 SELECT = ROOT / "counting" / "select.py"  # so may the one that chooses
 GPU = (

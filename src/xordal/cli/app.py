@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import xordal
+from xordal.cli.cache import cache
 from xordal.cli.check import check
 from xordal.cli.demo import demo
 from xordal.cli.direct import direct
@@ -44,7 +45,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, check, report,
-    direct, export, convert, reproduce,
+    direct, export, convert, cache, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:
     app.command()(flat(_command))

@@ -81,20 +81,30 @@ class TextFormat:
 
 def decode(data: bytes, encoding: str | None, label: str) -> str:
     """Return the text of a file; bytes that the encoding does not allow are told with their place."""
-    if encoding is None:
-        encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
-    elif codecs.lookup(encoding).name == "utf-8":
-        encoding = "utf-8-sig"  # the mark is no data, whoever named the encoding
+    encoding = encoding_of(data, encoding)
     try:
         text = data.decode(encoding)
     except UnicodeError as error:
-        place = f"byte {error.start} is" if isinstance(error, UnicodeDecodeError) else "its bytes are"
-        known = "UTF-8" if encoding.startswith("utf-8") else encoding
-        raise DataError(
-            f"{label}: {place} not {known} text. Save the file as UTF-8, or give its encoding, for example "
-            "--encoding latin-1 (in Python: text=TextFormat(encoding='latin-1'))."
-        ) from None
+        raise undecodable(label, encoding, error) from None
     return text
+
+
+def encoding_of(start: bytes, encoding: str | None) -> str:
+    """Return the encoding of a file: as given, by the mark it begins with, or UTF-8."""
+    if encoding is None:
+        return next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8")
+    # The mark of UTF-8 is no data, whoever named the encoding.
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def undecodable(label: str, encoding: str, error: UnicodeError, before: int = 0) -> DataError:
+    """Return what is to be said of bytes that an encoding does not allow, after so many bytes that it does."""
+    place = f"byte {before + error.start} is" if isinstance(error, UnicodeDecodeError) else "its bytes are"
+    known = "UTF-8" if encoding.startswith("utf-8") else encoding
+    return DataError(
+        f"{label}: {place} not {known} text. Save the file as UTF-8, or give its encoding, for example "
+        "--encoding latin-1 (in Python: text=TextFormat(encoding='latin-1'))."
+    )
 
 
 def records(text: str, delimiter: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:

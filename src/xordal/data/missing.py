@@ -40,11 +40,7 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
     if policy == "error" and incomplete.any():
         row = int(np.argmax(incomplete))
         name = columns[int(np.argmax(is_missing[:, row]))].name
-        raise DataError(
-            f"{where(row, name)}: the value is missing (NaN, empty or a missing-value token). Fill it in, or "
-            "choose what to do: --missing drop leaves such rows out, --missing level makes missing values a "
-            "level of their own (in Python: missing='drop' or 'level')."
-        )
+        raise DataError(missing_text(where(row, name)))
     if policy != "drop":
         return np.ones(len(incomplete), dtype=np.bool_)
     if incomplete.all():
@@ -53,6 +49,15 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
             "(--exclude), or use --missing level."
         )
     return ~incomplete
+
+
+def missing_text(where: str) -> str:
+    """Say of a value that it is missing, and what can be done."""
+    return (
+        f"{where}: the value is missing (NaN, empty or a missing-value token). Fill it in, or choose what to "
+        "do: --missing drop leaves such rows out, --missing level makes missing values a level of their own "
+        "(in Python: missing='drop' or 'level')."
+    )
 
 
 def as_level(column: Column) -> Column:

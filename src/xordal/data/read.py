@@ -10,9 +10,10 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,17 @@ from numpy.typing import NDArray
 from xordal.data.column import Column, Where, in_memory
 from xordal.data.dialect import TextFormat
 from xordal.data.discretise import Bins, binned, merged
+from xordal.data.large.files import many_files
+from xordal.data.large.gather import RowsRead
+from xordal.data.large.read import Wanted
 from xordal.data.missing import as_level, check_policy, rows_kept
 from xordal.data.select import check_names, named, select
-from xordal.data.suspects import Suspect, suspect, suspects
+from xordal.data.sql.query import Query
+from xordal.data.suspects import Suspect, suspect
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_array, weights_of
-from xordal.errors import DataError, DataWarning, SettingsError, counted
-from xordal.types.choices import Missing
+from xordal.errors import DataError, DataWarning, SettingsError, counted, nearest
+from xordal.types.choices import CacheBy, Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
@@ -44,6 +49,8 @@ class Reading:
     merge_rare: int = 0
     categorical: Sequence[str] = ()
     text: TextFormat = field(default_factory=TextFormat)
+    sql: str | None = None
+    cache: CacheBy = "time"
 
     def __post_init__(self) -> None:
         check_policy(self.missing)
@@ -53,6 +60,10 @@ class Reading:
             raise SettingsError(f"bins must be a whole number or Bins(4, by='quantile'), not {self.bins!r}.")
         if not isinstance(self.text, TextFormat):
             raise SettingsError(f"text must be a TextFormat(...), not {self.text!r}.")
+        if self.cache not in get_args(CacheBy):
+            raise SettingsError(
+                f"Unknown kind of cache {self.cache!r}; {nearest(self.cache, get_args(CacheBy))}"
+            )
 
 
 def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each with a default
@@ -66,6 +77,8 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     merge_rare: int = 0,
     categorical: Sequence[str] = (),
     text: TextFormat | None = None,
+    sql: str | None = None,
+    cache: CacheBy = "time",
 ) -> CategoricalTable:
     """Read any table.
 
@@ -74,7 +87,9 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     source
         A pandas, polars or pyarrow frame; a NumPy array; a mapping of names to columns; rows; or the path of a
         CSV, TSV (both also ``.gz``) or Parquet file, ``"-"`` for standard input. Levels of a text file are
-        strings; levels of anything else keep their type.
+        strings; levels of anything else keep their type. Many files (a pattern, a folder, a list of paths), a
+        file of more than 128 MB and a polars LazyFrame are packed on disk and need not fit into memory. A
+        DuckDB or SQLite file, a ``postgresql://`` address or a DB-API connection is asked with ``sql``.
     columns, exclude
         The columns to take, and those to leave out; all of them by default.
     weights
@@ -89,6 +104,11 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         Columns to take as they are, whatever they look like: neither binned nor warned about.
     text
         How a text file is written, where that is not to be detected.
+    sql
+        The query whose rows are the table; of files, with ``data`` for the name of all of them together.
+    cache
+        How a table packed earlier is known to be that of the same files: by their sizes and ``"time"``, or by
+        their ``"content"``, which reads all of it; ``"off"`` packs it anew and keeps nothing.
 
     Raises
     ------
@@ -109,7 +129,9 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     if any(isinstance(names, str) for names in (columns, exclude, categorical)):
         raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
     cut = Bins(int(bins)) if isinstance(bins, Integral | int) else bins
-    how = Reading(columns, exclude, weights, missing, cut, merge_rare, categorical, text or TextFormat())
+    how = Reading(
+        columns, exclude, weights, missing, cut, merge_rare, categorical, text or TextFormat(), sql, cache
+    )
     return read(source, how, _warn)
 
 
@@ -127,12 +149,16 @@ def read(
     tell: Callable[[str], None] = lambda message: None,
     *,
     least_columns: int = 2,
+    on_rows: Callable[[RowsRead], None] = lambda at: None,
 ) -> CategoricalTable:
     """Read any table; ``judge`` decides what becomes of columns that are probably no categories.
 
     ``tell`` is told what was left out at the user's own wish. A text file of fewer columns than
-    ``least_columns`` is refused.
+    ``least_columns`` is refused. ``on_rows`` is told how far a table that is packed on disk is.
     """
+    wanted = Wanted(how, partial(_prepared, how=how, judge=judge), tell, on_rows)
+    if (packed := packed_table(source, wanted)) is not None:
+        return packed
     every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
     if len(every[0].codes) == 0:
@@ -140,16 +166,69 @@ def read(
     weights = _weights(source, every, how.weights, where)
     by_name = [how.weights] if isinstance(how.weights, str) else []
     chosen = select(every, how.columns, [*how.exclude, *by_name])
-    declared = {named(every, name).name for name in how.categorical}
+    for name in how.categorical:
+        named(every, name)
     chosen, weights = _rows(chosen, weights, how.missing, where, tell)
-    if how.bins is not None:
-        chosen = [c if c.name in declared else _cut(c, how.bins, weights) for c in chosen]
-    if how.merge_rare:
-        chosen = [merged(column, how.merge_rare, weights) for column in chosen]
-    judged = [column for column in chosen if column.name not in declared]
-    left_out = set(judge(suspects(judged, weights)))
-    chosen = select(chosen, exclude=left_out) if left_out else chosen
+    chosen = _prepared(chosen, [weights] * len(chosen), how, judge)
     return CategoricalTable.complete([as_level(column) for column in chosen], weights)
+
+
+def _prepared(
+    columns: list[Column], weights: Sequence[NDArray[np.int64] | None], how: Reading, judge: Judge
+) -> list[Column]:
+    """Make categories of columns: bins, rare levels merged, odd columns left out as the judge decides.
+
+    Each column has row weights of its own, so that one row can stand for all rows with the same value.
+    """
+    declared = set(how.categorical)
+    weighted = list(zip(columns, weights, strict=True))
+    if how.bins is not None:
+        weighted = [(c if c.name in declared else _cut(c, how.bins, w), w) for c, w in weighted]
+    if how.merge_rare:
+        weighted = [(merged(c, how.merge_rare, w), w) for c, w in weighted]
+    odd = [suspect(c, w) for c, w in weighted if c.name not in declared]
+    left_out = set(judge([one for one in odd if one is not None]))
+    prepared = [column for column, _ in weighted]
+    return select(prepared, exclude=left_out) if left_out else prepared
+
+
+def _counted_by(query: Query, wanted: Wanted) -> CategoricalTable | None:
+    """Return the table of a query whose distinct rows the database counts; None where these may be many."""
+    how = wanted.how
+    if how.weights is not None:
+        return None
+    every = [Column(name, (), np.empty(0, np.int32)) for name in query.names()]
+    check_names(every)
+    only = [column.name for column in select(every, how.columns, how.exclude)]
+    for name in how.categorical:
+        named(every, name)
+    found = query.counted(only)
+    if found is None:
+        return None
+    if not found.weights:
+        raise DataError(f"{query.label}: the query returns no rows.")
+
+    def where(row: int, name: str) -> str:
+        return f"{query.label}, column {name!r}"
+
+    weights = weights_array(found.weights, len(found.weights))
+    chosen, kept = _rows(found.columns, weights, how.missing, where, wanted.tell)
+    assert kept is not None
+    prepared = wanted.prepare(chosen, [kept] * len(chosen))
+    return CategoricalTable.complete([as_level(column) for column in prepared], kept)
+
+
+def packed_table(source: Any, wanted: Wanted) -> CategoricalTable | None:
+    """Return the table of a source that is read batch by batch or asked in SQL; None for all others."""
+    from xordal.data.large.read import lazy_source, read_files, read_stream
+    from xordal.data.sql.query import query_of
+
+    if (query := query_of(source, wanted.how.sql)) is not None:
+        return _counted_by(query, wanted) or read_stream(query, wanted)
+    if (files := many_files(source)) is not None:
+        return read_files(files, wanted)
+    lazy = lazy_source(source)
+    return None if lazy is None else read_stream(lazy, wanted)
 
 
 def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:

@@ -20,8 +20,8 @@ _BLOCK = 1 << 24  # bytes Arrow parses at a time: a record must fit
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
-    """A decoded file, split into its header and the rest."""
+class Text:
+    """A decoded file, or its first lines, split into its header and the rest."""
 
     label: str
     text: str
@@ -31,6 +31,7 @@ class _Text:
 
     @property
     def body(self) -> str:
+        """The text behind the header."""
         return self.text[self.body_start :]
 
     def line_of(self, row: int) -> int:
@@ -53,12 +54,13 @@ def parse(data: bytes, form: TextFormat, label: str, *, least_columns: int = 2) 
     DataError
         If the file is no complete table: with the line, the column and what to do.
     """
-    text = _split(decode(data, form.encoding, label), form, label, least_columns)
-    columns = [_without_tokens(column, form.missing) for column in _columns(text)]
+    text = split_text(decode(data, form.encoding, label), form, label, least_columns)
+    columns = [without_tokens(column, form.missing) for column in _columns(text)]
     return columns, lambda row, name: f"{label}, line {text.line_of(row)}, column {name!r}"
 
 
-def _split(text: str, form: TextFormat, label: str, least_columns: int) -> _Text:
+def split_text(text: str, form: TextFormat, label: str, least_columns: int) -> Text:
+    """Return a text with its delimiter found and its header apart; the text may be the beginning of a file."""
     if "\0" in text:
         line = _line_count(text[: text.index("\0")]) + 1
         raise DataError(
@@ -82,7 +84,7 @@ def _split(text: str, form: TextFormat, label: str, least_columns: int) -> _Text
         )
     names = [name.strip() for name in first] if has_header else [f"x{v}" for v in range(len(first))]
     _check_names(label, names, least_columns)
-    return _Text(label, text, delimiter, names, _offset(text, line) if has_header else 0)
+    return Text(label, text, delimiter, names, _offset(text, line) if has_header else 0)
 
 
 def _is_tab_separated(label: str, text: str) -> bool:
@@ -122,7 +124,7 @@ def _check_names(label: str, names: list[str], least_columns: int) -> None:
         )
 
 
-def _columns(text: _Text) -> list[Column]:
+def _columns(text: Text) -> list[Column]:
     if not text.body.strip("\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
     data = _encoded(text)
@@ -133,7 +135,7 @@ def _columns(text: _Text) -> list[Column]:
     return _by_arrow(text, data) or _by_python(text, strict=False)
 
 
-def _encoded(text: _Text) -> bytes:
+def _encoded(text: Text) -> bytes:
     try:
         return text.body.encode()
     except UnicodeEncodeError as error:  # the encoding given was not the file's
@@ -144,7 +146,7 @@ def _encoded(text: _Text) -> bytes:
         ) from None
 
 
-def _by_arrow(text: _Text, data: bytes) -> list[Column] | None:
+def _by_arrow(text: Text, data: bytes) -> list[Column] | None:
     """Return the columns, or None for a file that is wrong or has a huge record."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -171,7 +173,7 @@ def _by_arrow(text: _Text, data: bytes) -> list[Column] | None:
     return [column_of(name, array) for name, array in zip(text.names, table.columns, strict=True)]
 
 
-def _by_python(text: _Text, strict: bool) -> list[Column]:
+def _by_python(text: Text, strict: bool) -> list[Column]:
     before = _line_count(text.text[: text.body_start])
     rows: list[list[str]] = []
     line = 0
@@ -191,7 +193,7 @@ def _by_python(text: _Text, strict: bool) -> list[Column]:
     return [from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)]
 
 
-def _without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
+def without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
     """Return the column with the levels that stand for a missing value marked as missing."""
     missing = {"", *(token.strip() for token in tokens)}
     groups = [MISSING if str(level).strip() in missing else code for code, level in enumerate(column.levels)]

@@ -108,7 +108,7 @@ cell = st.text('ab ,;"\n\r\t0é', max_size=4)
 @given(st.lists(st.lists(cell, min_size=2, max_size=2), min_size=1, max_size=5), st.sampled_from("\n\r"))
 def test_both_parsers_read_what_is_well_formed(rows: list[list[str]], end: str) -> None:
     quoted = [",".join('"' + value.replace('"', '""') + '"' for value in row) for row in rows]
-    text = reader._Text("t.csv", end.join(["a,b", *quoted]), ",", ["a", "b"], len("a,b") + 1)
+    text = reader.Text("t.csv", end.join(["a,b", *quoted]), ",", ["a", "b"], len("a,b") + 1)
     by_arrow, by_python = reader._by_arrow(text, text.body.encode()), reader._by_python(text, strict=True)
     assert by_arrow is not None
     for one, two, position in zip(by_arrow, by_python, (0, 1), strict=True):

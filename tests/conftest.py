@@ -23,7 +23,7 @@ settings.load_profile("xordal")
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep packed tables of tests, and `xordal cache --clear` in the documentation, away from the user's own."""
+    """Keep packed tables of tests, and `xordal cache --clear` of examples, away from those of the user."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XORDAL_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield

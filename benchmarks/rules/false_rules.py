@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
 from xordal.rules.finding import FoundRules, find_rules
-from xordal.types import AdditiveRule
+from xordal.types.rules import AdditiveRule
 
 Columns = dict[str, NDArray[np.int64]]
 SEED = 20_000

@@ -17,7 +17,9 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
 from xordal.rules.finding import MODULI, codings_of, find_rules
 from xordal.rules.quick import MOST_UNKNOWNS, is_worth_a_search
-from xordal.types import AdditiveRule, Submodel, members
+from xordal.types.groups import Submodel
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import members
 
 SHARE = 0.05
 """Share of a search's level that rules have: a twentieth, whatever else is looked for."""

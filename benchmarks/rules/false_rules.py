@@ -23,7 +23,7 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
 from xordal.formats.additive import evidence_text, rule_words
 from xordal.rules.finding import FoundRules, find_rules
-from xordal.types import AdditiveRule
+from xordal.types.rules import AdditiveRule
 
 Columns = dict[str, NDArray[np.int64]]
 SEED = 20_000

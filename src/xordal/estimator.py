@@ -26,7 +26,8 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats.networkx import to_networkx
 from xordal.formats.text import network_lines, weakness
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import Smoothing
 from xordal.search.constraints import Constraints
@@ -34,7 +35,9 @@ from xordal.search.driver import Progress
 from xordal.search.limits import Limits
 from xordal.statistics.criterion import Criterion
 from xordal.statistics.significance import Significance
-from xordal.types import Learned, NamedSubmodel, Trace, named_submodel
+from xordal.types.groups import NamedSubmodel, named_submodel
+from xordal.types.learned import Learned
+from xordal.types.trace import Trace
 
 if TYPE_CHECKING:
     import networkx as nx

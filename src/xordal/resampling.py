@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from xordal.data.table import CategoricalTable
-from xordal.learning import learn
-from xordal.types import Link, LinkSet, Stability, VarSet
+from xordal.learning.learn import learn
+from xordal.types.learned import Stability
+from xordal.types.varsets import Link, LinkSet, VarSet
 from xordal.workers import check_whole_numbers, processes, stop_if_told
 
 _KEPT = 1 - exp(-1)

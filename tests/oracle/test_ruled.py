@@ -23,7 +23,8 @@ from xordal.model.placing import placed
 from xordal.model.query import best_states
 from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Backoff, Smoothing
-from xordal.types import AdditiveRule, members
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import members
 
 CLOSE = 1e-10
 MOST_CELLS = 3000

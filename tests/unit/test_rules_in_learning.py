@@ -13,10 +13,10 @@ from xordal import BIC, Checkpoint, EntropyDecrement, Limits, SettingsError, lea
 from xordal.data.table import CategoricalTable
 from xordal.formats.json import to_json
 from xordal.formats.text import network_lines
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.pi.zoo import music_box
 from xordal.rules.beside import rules_beside
-from xordal.types import links_after, single_link_part
+from xordal.types.trace import links_after, single_link_part
 
 
 def parity_table(n_columns: int, n_rows: int, share_broken: float, seed: int) -> CategoricalTable:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.types import BinBy, Missing
+from xordal.types.choices import BinBy, Missing
 
 if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat

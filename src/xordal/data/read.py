@@ -26,7 +26,7 @@ from xordal.data.suspects import Suspect, suspect, suspects
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_array, weights_of
 from xordal.errors import DataError, DataWarning, SettingsError, counted
-from xordal.types import Missing
+from xordal.types.choices import Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""

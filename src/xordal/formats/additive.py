@@ -14,7 +14,8 @@ from xordal.formats.shown import shown
 from xordal.formats.text import p_value_text
 from xordal.rules.candidate import UNKNOWN, weight_of
 from xordal.rules.finding import FoundRules
-from xordal.types import AdditiveRule, Learned
+from xordal.types.learned import Learned
+from xordal.types.rules import AdditiveRule
 
 _MOST_TERMS = 24
 _RELATIONS = ("function", "same", "exactly one", "total", "sum")

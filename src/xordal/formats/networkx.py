@@ -12,7 +12,8 @@ from xordal.graph.chordal import perfect_order
 from xordal.model.directed import BayesianNetwork, family_of
 from xordal.model.exact import Factor, markov_network
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.types import Learned, members
+from xordal.types.learned import Learned
+from xordal.types.varsets import members
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xordal.formats.shown import shown
-from xordal.types import Rate, Rule
+from xordal.types.rules import Rate, Rule
 
 _MOST_RATES = 8
 

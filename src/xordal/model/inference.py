@@ -26,7 +26,7 @@ from xordal.model.cliques import CliqueTables
 from xordal.model.observed import Block, Logs, Observed, Rows, patterns
 from xordal.model.parameters import Conditional
 from xordal.model.potential import Potential, aligned, product, summed_product
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 MOST_CELLS = 2**24
 """Cells of the largest table made for one row of evidence: 128 MB."""

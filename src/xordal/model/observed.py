@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.model.potential import Potential
-from xordal.types import VarSet, varset
+from xordal.types.varsets import VarSet, varset
 
 Logs = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xordal.errors import DataError, ImpossibleEvidence
 from xordal.model.evidence import evidence_of, number_of
 from xordal.model.observed import Observed
-from xordal.types import members, varset
+from xordal.types.varsets import members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely

@@ -26,7 +26,7 @@ from xordal.model.potential import Potential, product
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import MOST_CELLS, Frame, Margins, conditionals, frame_of
 from xordal.model.sums import Carrier, sums_of
-from xordal.types import EMPTY, VarSet, members, varset
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork

@@ -15,7 +15,7 @@ from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.contrast import Contrast
 from xordal.report.groups import GroupSummary, group_summaries
 from xordal.report.map import LinkKind, map_of, short
-from xordal.types import Learned
+from xordal.types.learned import Learned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,9 @@ from xordal.errors import DataError
 from xordal.rules.finding import MODULI, codings_of, find_rules
 from xordal.rules.quick import MOST_UNKNOWNS, is_worth_a_search
 from xordal.statistics.weights import RULES
-from xordal.types import AdditiveRule, Submodel, members
+from xordal.types.groups import Submodel
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import members
 
 MOST_UNKNOWNS_SOUGHT = 2_000
 """Unknowns above which rules are not sought by learning: ``find_rules`` does it where it is asked to."""

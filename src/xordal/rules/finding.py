@@ -26,7 +26,7 @@ from xordal.rules.merging import merged, scaled
 from xordal.rules.relations import function_of_a_column, kind_of
 from xordal.rules.schemes import scheme_of
 from xordal.rules.seeking import Sought, seek
-from xordal.types import AdditiveRule
+from xordal.types.rules import AdditiveRule
 
 MODULI = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 89, 97)
 """The moduli that are tried by default: all primes to 37, 89 and 97."""

@@ -15,7 +15,8 @@ from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.scanning.ranking import RankedSet, Ranking, RankProgress
-from xordal.types import RankBy, VarSet, members
+from xordal.types.choices import RankBy
+from xordal.types.varsets import VarSet, members
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import Any
 
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError
-from xordal.learning import Interrupted, fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import Interrupted, learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import Backoff, Smoothing
 from xordal.search.limits import Limits
@@ -19,7 +20,7 @@ from xordal.tuning.holding_out import folds_of, occurring, split_with
 from xordal.tuning.paths import Clock, Tuning, TuningProgress
 from xordal.tuning.record import record
 from xordal.tuning.trials import Grid, Trial
-from xordal.types import Learned
+from xordal.types.learned import Learned
 from xordal.workers import check_whole_numbers
 
 LINKS = (1, 2, 3)

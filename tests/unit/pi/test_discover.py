@@ -16,7 +16,7 @@ from xordal.formats.text import network_lines
 from xordal.pi.rules import find_rule
 from xordal.pi.zoo import build, conditional_pi, music_box, parity
 from xordal.statistics.bounds import information_bound
-from xordal.types import Submodel
+from xordal.types.groups import Submodel
 
 
 def named(learned: Learned) -> dict[frozenset[str], Submodel]:

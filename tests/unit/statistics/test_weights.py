@@ -14,7 +14,7 @@ from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change
 from xordal.statistics.weights import RULES, Weights
-from xordal.types import Link, SignedSets, varset
+from xordal.types.varsets import Link, SignedSets, varset
 
 
 def chordal_graphs_over(n: int) -> list[ChordalGraph]:

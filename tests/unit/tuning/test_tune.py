@@ -30,7 +30,7 @@ from xordal import (
 )
 from xordal.formats.model_file import dumps, loads
 from xordal.formats.stories import variable_lines
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.pi.zoo import music_box
 from xordal.statistics.criterion import EntropyDecrement
 from xordal.tuning import paths

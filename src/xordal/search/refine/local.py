@@ -47,7 +47,7 @@ from xordal.search.refine.optimum import best_network
 from xordal.search.shapes import free_shape
 from xordal.search.state import labels_of
 from xordal.statistics.criterion import Evidence
-from xordal.types import EMPTY, Link, LinkSet, VarSet, varset
+from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, varset
 
 _LONGEST = 3
 _EXACT = 8  # columns up to which the best network of all is sought

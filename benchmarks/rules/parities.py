@@ -69,7 +69,9 @@ def main() -> None:
             hits[order] = hits.get(order, 0) + (columns in found)
         n_others = len(found - set(sets.values()))
         print(f"run {run + 1}: found {hits}, {n_others} others", flush=True)
-    print("| columns | order | rows that break it | found | 95 % interval | seconds |\n|---|---|---|---|---|---|")
+    print(
+        "| columns | order | rows that break it | found | 95 % interval | seconds |\n|---|---|---|---|---|---|"
+    )
     table, sets = planted(given.columns, given.seed)
     for order in sets:
         low, high = interval(hits[order], given.runs)

@@ -51,7 +51,9 @@ def sample_codes(
     evidence = evidence_of(network, given, likely)
     check_possible(network, evidence, network.inference.joint(evidence, ())[0])
     generator = np.random.default_rng(None if seed is None else int(seed))
-    return network.inference.descend(evidence, lambda logs, own: _draw(logs, own, generator), n_rows=int(n), best=False)
+    return network.inference.descend(
+        evidence, lambda logs, own: _draw(logs, own, generator), n_rows=int(n), best=False
+    )
 
 
 def _draw(

@@ -1,9 +1,9 @@
 """How noisy a parity of 4, 5 or 6 among many binary columns may be: runs of the user's call, not the formula.
 
 ``python -m benchmarks.rules.parities --columns 1000 --runs 10`` plants a parity of each order among fair bits,
-5,000 rows, each broken by the share of rows up to which docs/rules.md says that 19 of 20 are found, and looks for
-them with ``largest_parity=6``. It prints a line after each run and a table at the end. The seconds are processor
-time of one search each with ``largest_parity`` 4, 5 and 6.
+5,000 rows, each broken by the share of rows up to which docs/rules.md says that 19 of 20 are found, and looks
+for them with ``largest_parity=6``. It prints a line after each run and a table at the end. The seconds are
+processor time of one search each with ``largest_parity`` 4, 5 and 6.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def sample_codes(
 def _draw(
     logs: NDArray[np.float64], own: NDArray[np.int64], generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return a random cell for each state, with the chances that the logs of its own table are proportional to."""
+    """Return a random cell for each state, with the chances that its own row of logs is proportional to."""
     highest = logs.max(axis=1, keepdims=True)
     highest[highest == -np.inf] = 0.0  # a table that no state has: nothing is drawn from it
     reached = np.cumsum(np.exp(logs - highest), axis=1)

@@ -27,8 +27,8 @@ own links, each piece needed, and besides one of all its links.
 **Rules.** Sums that the rows obey (:mod:`xordal.rules.evidence`) are looked for beside the links. Their
 hypotheses are of another kind: "this sum holds no more often than if some part of its columns were independent
 of the rest". All of them together have the weight :data:`RULES`, a twentieth: they are tested at ``alpha *
-RULES`` by a union bound of their own. So the union bound over links and rules is ``alpha`` in all, whether rules
-are sought or not.
+RULES`` by a union bound of their own. So the union bound over links and rules is ``alpha`` in all, whether
+rules are sought or not.
 
 **What is not promised.** That every link belongs to the true network: with x - y - z true, x and z depend on
 each other, and may be linked before y is. Nor that every link of a piece is needed, where others of the piece

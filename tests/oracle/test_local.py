@@ -31,7 +31,8 @@ from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.optimum import best_graph
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Evidence, Shape, Verdict
-from xordal.types import Link, Trace, VarSet, links_after, members
+from xordal.types.trace import Trace, links_after
+from xordal.types.varsets import Link, VarSet, members
 
 Score = BIC | EBIC | BDeu
 scores: st.SearchStrategy[Score] = st.one_of(

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from heapq import heapify, heappop, heappush
 
 from xordal.graph.chordal import linked
-from xordal.types import Link, LinkSet, members
+from xordal.types.varsets import Link, LinkSet, members
 
 
 def min_fill(neighbours: Sequence[int]) -> LinkSet:

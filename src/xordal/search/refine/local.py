@@ -54,7 +54,7 @@ from xordal.search.refine.optimum import best_network
 from xordal.search.shapes import free_shape
 from xordal.search.state import labels_of
 from xordal.statistics.criterion import Evidence
-from xordal.types import EMPTY, Link, LinkSet, VarSet, varset
+from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, varset
 
 if TYPE_CHECKING:
     from xordal.search.refine.sequences import RankedMoves, Rulings

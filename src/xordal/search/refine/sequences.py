@@ -17,7 +17,7 @@ from xordal.counting.threads import interruptible
 from xordal.graph.moves import Move
 from xordal.search._masks import REMOVES
 from xordal.search.refine import _sequences as kernels
- import LinkSet, VarSet
+from xordal.types.varsets import LinkSet, VarSet
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

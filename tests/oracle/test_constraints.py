@@ -28,7 +28,7 @@ from xordal.graph.min_fill import min_fill
 from xordal.pi.zoo import music_box
 from xordal.reference import entropy as entropy_of_network
 from xordal.statistics.criterion import Criterion
-from xordal.types import Link, LinkSet, members
+from xordal.types.varsets import Link, LinkSet, members
 
 BOX = music_box().joint.exact_table()
 

@@ -17,7 +17,7 @@ from xordal.counting.select import BACKENDS, backend_of
 if TYPE_CHECKING:
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.limits import Limits
-    from xordal.types import StoppedBy
+    from xordal.types.choices import StoppedBy
 
 
 @dataclass(frozen=True, slots=True)

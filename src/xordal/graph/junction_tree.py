@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xordal.graph.chordal import ChordalGraph, perfect_order
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 
 @dataclass(frozen=True, slots=True)

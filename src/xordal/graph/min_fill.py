@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import heapify, heappop, heappush
 
 from xordal.graph.chordal import linked
-from xordal.types import Link, LinkSet, members
+from xordal.types.varsets import Link, LinkSet, members
 
 
 def min_fill(neighbours: Sequence[int], look: Callable[[int], None] | None = None) -> LinkSet:

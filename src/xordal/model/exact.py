@@ -31,7 +31,7 @@ from xordal.graph.min_fill import min_fill
 from xordal.graph.signed_sets import signed_sets
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.potential import Potential, product
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 MOST_CELLS = 2**24
 """Cells of the largest clique's table: 128 MB."""

@@ -16,7 +16,8 @@ from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.drawings import Place
 from xordal.report.places import map_places
 from xordal.report.svg import FONT, FONT_SIZE, element, text, text_width
-from xordal.types import Learned, Link
+from xordal.types.learned import Learned
+from xordal.types.varsets import Link
 
 _LONGEST = 22  # characters of a name that are drawn; the whole name is its title
 _MARGIN = 14.0

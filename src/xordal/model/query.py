@@ -82,7 +82,7 @@ def most_probable(
 def best_states(network: DecomposableMarkovNetwork, evidence: Observed) -> NDArray[np.int64]:
     """Return the most probable state of all variables for each row of evidence, as codes."""
     return network.inference.descend(
-        evidence, lambda logs: np.argmax(logs, axis=1), n_rows=evidence.n_rows, best=True
+        evidence, lambda logs, own: np.argmax(logs, axis=1)[own], n_rows=evidence.n_rows, best=True
     )
 
 

@@ -63,7 +63,7 @@ def test_no_route_answers_without_a_token(app: Starlette, client: TestClient) ->
 @pytest.mark.parametrize("cookie", ["", "x", "é", "a" * 43, '"; Path=/'])
 def test_no_route_answers_to_a_wrong_cookie(app: Starlette, client: TestClient, cookie: str) -> None:
     for method, path in asked(app):
-        headers = [("origin", OWN), ("cookie", f"xordal-8765={cookie}".encode("latin-1"))]
+        headers = [(b"origin", OWN.encode()), (b"cookie", f"xordal-8765={cookie}".encode("latin-1"))]
         assert client.request(method, path, headers=headers).status_code == 401
 
 
@@ -102,7 +102,7 @@ def test_what_changes_anything_or_streams_needs_the_pages_own_origin(
 def test_two_origins_are_none(client: TestClient, keys: Keys) -> None:
     with_cookie(client, keys)
     headers = [("origin", OWN), ("origin", "http://evil.example")]
-    assert client.post(f"/api/runs/{RUN}/stop", headers=headers).status_code == 403  # type: ignore[arg-type]
+    assert client.post(f"/api/runs/{RUN}/stop", headers=headers).status_code == 403
 
 
 def test_streams_are_opened_by_post_so_that_the_rule_of_origins_holds_for_them(app: Starlette) -> None:

@@ -18,7 +18,7 @@ from xordal.web.settings import RunSettings
         {"max_variables": 7},
         {"criterion": "best"},
         {"bins": 1},
-        {"bin_by": "luck"},
+        {"bins": 4, "bin_by": "luck"},
         {"required": [["a"]]},
         {"required": [["a", "a"]]},
         [],

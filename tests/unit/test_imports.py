@@ -74,7 +74,11 @@ EXCEPTIONS = {
 }
 SHARED_BOUNDS = "xordal.scanning.trees"  # what the search and scans both discard sets by
 BACKENDS = {f"xordal.counting.{name}" for name in ("cpu_numpy", "cpu_numba", "gpu", "blocks", "dask")}
-COMPOSE = {"learning", "cli"}  # may name a backend; everything else above counting knows the protocols only
+COMPOSE = {
+    "learning",
+    "cli",
+    "__init__",
+}  # may name a backend; everything else above counting knows the protocols only
 SELECT = ROOT / "counting" / "select.py"  # so may the one that chooses
 GPU = (
     ROOT / "counting" / "gpu"

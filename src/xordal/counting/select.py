@@ -117,8 +117,14 @@ def _has_gpu() -> bool:
     return why_not() is None
 
 
+def _dask(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    from xordal.counting.dask.backend import present
+
+    return present()(table, job)
+
+
 BACKENDS: dict[str, Backend] = {
-    "auto": _auto, "numpy": _numpy, "numba": _numba, "gpu": _gpu, "blocks": _blocks,
+    "auto": _auto, "numpy": _numpy, "numba": _numba, "gpu": _gpu, "blocks": _blocks, "dask": _dask,
 }  # fmt: skip
 """The backends that have a name."""
 
@@ -139,7 +145,8 @@ def oracle_for(
         The data.
     backend
         A name of ``BACKENDS``: ``"numpy"``, ``"numba"``, ``"gpu"``, ``"blocks"`` (for tables larger than
-        memory), or ``"auto"`` for the one that is done first. Or a :class:`Backend` of one's own.
+        memory), ``"dask"`` (on the present Dask client), or ``"auto"`` for the one that is done first. Or a
+        :class:`Backend` of one's own.
     threads
         How many threads the kernels use; all cores this process may use where None.
     work

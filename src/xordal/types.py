@@ -30,7 +30,7 @@ ScheduleName = Literal["printed", "as_run", "straightforward", "single"]
 EngineName = Literal["fast", "reference"]
 RankBy = Literal["interaction", "total"]
 BinBy = Literal["quantile", "width"]
-Missing = Literal["error", "drop", "level"]
+Missing = Literal["error", "drop", "level", "auto"]
 """What becomes of missing values when a table is read."""
 Unseen = Literal["error", "missing", "impossible"]
 """What becomes of a level that a network never saw."""

@@ -32,7 +32,7 @@ from xordal.counting.finalize import entropy
 from xordal.counting.oracle import TableOracle
 from xordal.counting.plain import CountingOracle
 from xordal.data.table import CategoricalTable
-from xordal.types import varset
+from xordal.types.varsets import varset
 
 N_COLUMNS = 200
 TRIPLES = comb(N_COLUMNS, 3)

@@ -12,12 +12,16 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.opening import LEAST_CONTRAST, opened
 from xordal.data.table import CategoricalTable
 from xordal.formats.shown import shown
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.zoo import music_box
 from xordal.report.html import report_page
 from xordal.report.summary import summarise
-from xordal.types import Learned, SearchRun, Submodel, TraceEntry, links_after, varset
+from xordal.types.groups import Submodel
+from xordal.types.learned import Learned
+from xordal.types.trace import SearchRun, TraceEntry, links_after
+from xordal.types.varsets import varset
 
 pytestmark = pytest.mark.slow  # all of them start a browser
 

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from xordal.formats.network_files import Network
     from xordal.model.network import DecomposableMarkovNetwork
-    from xordal.types import Learned
+    from xordal.types.learned import Learned
 
 Output = Annotated[
     str | None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.types import Missing
+from xordal.types.choices import Missing
 
 if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
@@ -290,6 +290,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     import warnings
 
     from xordal.cli import screen
+    from xordal.data.entering import LEFT_OUT
     from xordal.data.read import read
     from xordal.errors import DataError, DataWarning
     from xordal.formats.text import shown
@@ -300,7 +301,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
         left_out = _decide(found, how.columns or ())
         for column in found:
             if column.name in left_out:
-                told.append(f"{column.message} It is left out; --columns or --categorical takes it in by name.")
+                told.append(f"{column.message} {LEFT_OUT}")
             elif column.kind != "constant" or not is_quiet:
                 told.append(column.message)
         return left_out
@@ -317,14 +318,12 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     return table
 
 
-_LEFT_OUT = {"identifier", "repeated", "dates", "weights"}
-
-
 def _decide(found: Sequence[Suspect], asked_for: Sequence[str]) -> list[str]:
     """Refuse columns of numbers that are not to be cut, all in one answer; return the columns to leave out."""
+    from xordal.data.entering import identifiers
     from xordal.errors import DataError
 
     refused = [column for column in found if column.kind in ("continuous", "words")]
     if refused:
         raise DataError("\n".join(column.message for column in refused))
-    return [column.name for column in found if column.kind in _LEFT_OUT and column.name not in asked_for]
+    return identifiers(found, asked_for)

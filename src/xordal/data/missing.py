@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xordal.data.column import Column, Where
 from xordal.data.levels import unused
 from xordal.errors import DataError, SettingsError, counted, nearest
-from xordal.types import Missing
+from xordal.types.choices import Missing
 
 MISSING_LEVEL = "(missing)"
 """The level that missing values become under the policy ``"level"``; it comes last."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,14 @@ from xordal.data.select import check_names, named, select
 from xordal.data.suspects import Suspect, suspect, suspects, words_among_numbers
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_array, weights_of
-from xordal.errors import DataError, DataWarning, SettingsError, counted
-from xordal.types import Missing
+from xordal.errors import DataError, DataWarning, SettingsError, counted, nearest
+from xordal.types.choices import Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
+
+AnyBins = Bins | int | Mapping[str, Bins | int] | Literal["auto"] | None
+"""What a user may say of bins: a number, how to cut, either by the name of the column, or nothing."""
 
 _NO_NUMBER = {
     "-",
@@ -74,6 +77,39 @@ class Reading:
             raise SettingsError(f"text must be a TextFormat(...), not {self.text!r}.")
 
 
+class ReadingOptions(TypedDict, total=False):
+    """How a source is read, in the words of :func:`xordal.read_table`."""
+
+    columns: Sequence[str] | None
+    exclude: Sequence[str]
+    weights: Any
+    missing: Missing
+    bins: AnyBins
+    merge_rare: int
+    categorical: Sequence[str]
+    dates: Sequence[str] | Mapping[str, Sequence[str]]
+    text: TextFormat | None
+
+
+def reading_of(**how: Unpack[ReadingOptions]) -> Reading:
+    """Return how to read a table, from the words of :func:`xordal.read_table`.
+
+    Raises
+    ------
+    SettingsError
+        If names are not in a list, or a value is out of range.
+    TypeError
+        If there is no such word.
+    """
+    for name in how:
+        if name not in ReadingOptions.__annotations__:
+            raise TypeError(f"There is no setting {name!r}; {nearest(name, ReadingOptions.__annotations__)}")
+    if any(isinstance(how.get(name), str) for name in ("columns", "exclude", "categorical")):
+        raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
+    text = how.get("text")
+    return Reading(**{**how, "bins": Binning.of(how.get("bins")), "text": text or TextFormat()})  # type: ignore[arg-type]
+
+
 def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each with a default
     source: Any,
     *,
@@ -81,7 +117,7 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     exclude: Sequence[str] = (),
     weights: Any = None,
     missing: Missing = "error",
-    bins: Bins | int | Mapping[str, Bins | int] | Literal["auto"] | None = None,
+    bins: AnyBins = None,
     merge_rare: int = 0,
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, Sequence[str]] = (),
@@ -134,18 +170,16 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     >>> table.levels, table.n_rows
     ((('no', 'yes'), (0, 1)), 2)
     """
-    if any(isinstance(names, str) for names in (columns, exclude, categorical)):
-        raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
-    how = Reading(
-        columns,
-        exclude,
-        weights,
-        missing,
-        Binning.of(bins),
-        merge_rare,
-        categorical,
-        dates,
-        text or TextFormat(),
+    how = reading_of(
+        columns=columns,
+        exclude=exclude,
+        weights=weights,
+        missing=missing,
+        bins=bins,
+        merge_rare=merge_rare,
+        categorical=categorical,
+        dates=dates,
+        text=text,
     )
     return read(source, how, _warn, warn=lambda line: warnings.warn(line, DataWarning, stacklevel=5))
 

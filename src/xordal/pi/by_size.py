@@ -38,7 +38,8 @@ from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.fitting import Axes, fit_margins
 from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom
 from xordal.statistics.interaction import divergences
-from xordal.types import EMPTY, GroupKind, Submodel, VarSet, members, varset
+from xordal.types.groups import GroupKind, Submodel
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 _MOST_AT_ONCE = 1_000_000  # cells fitted together
 _MOST_AROUND = 256  # cells of a set together with the listed groups that overlap it

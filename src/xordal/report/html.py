@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from xordal import __version__
 
 if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
+    from xordal.model.network import DecomposableMarkovNetwork
     from xordal.report.paper import Summary
     from xordal.report.summary import ReportSummary
 
@@ -64,6 +66,26 @@ def report_page(summary: ReportSummary) -> str:
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
+
+
+def write_report(
+    path: str | Path,
+    network: DecomposableMarkovNetwork,
+    *,
+    title: str = "",
+    table: CategoricalTable | None = None,
+) -> None:
+    """Write the page of a network to a file, whole or not at all.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    from xordal.data.write import write_text
+    from xordal.report.summary import summarise
+
+    write_text(path, report_page(summarise(network, title)))
 
 
 def _script_data(summary: ReportSummary) -> dict[str, object]:

@@ -17,7 +17,9 @@ from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
 from xordal.report.groups import GroupSummary, group_summaries
 from xordal.report.map import MapDrawing, map_of
 from xordal.report.replay import Step, executions, steps_of, stills
-from xordal.types import Learned, LinkSet, members, single_link_part
+from xordal.types.learned import Learned
+from xordal.types.trace import single_link_part
+from xordal.types.varsets import LinkSet, members
 
 _PROMISE = (
     "With probability about {sure:g} % no set of links was learned in which some column was not needed: no "
@@ -111,7 +113,8 @@ def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSumm
     Examples
     --------
     >>> from xordal.data.table import CategoricalTable
-    >>> from xordal.learning import fit_network, learn
+    >>> from xordal.learning.fitting import fit_network
+    >>> from xordal.learning.learn import learn
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> table = CategoricalTable.from_rows(["a", "b", "c"], rows)
     >>> summarise(fit_network(table, learn(table))).lead.split(". ")[0]

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
 from xordal.statistics.interaction import divergences
-from xordal.types import Share
+from xordal.types.groups import Share
 
 Floats = NDArray[np.float64]
 

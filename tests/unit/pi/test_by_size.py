@@ -8,7 +8,7 @@ import pytest
 from benchmarks.recovery.hidden_groups import additive, drawn, leaky_xor, planted
 from xordal import CategoricalTable, Learned, learn
 from xordal.formats.text import network_lines
-from xordal.types import Submodel
+from xordal.types.groups import Submodel
 
 
 def listed(learned: Learned) -> list[tuple[str, ...]]:

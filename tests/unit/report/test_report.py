@@ -16,14 +16,19 @@ from xordal.errors import DataError
 from xordal.estimator import MultiLinkSearch
 from xordal.formats.model_file import load
 from xordal.graph.chordal import ChordalGraph
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.zoo import music_box
 from xordal.report.evidence import evidence_of
 from xordal.report.html import report_page
 from xordal.report.places import components, map_places
 from xordal.report.summary import summarise
-from xordal.types import Learned, Rule, SearchRun, Submodel, TraceEntry, VarSet, links_after, varset
+from xordal.types.groups import Submodel
+from xordal.types.learned import Learned
+from xordal.types.rules import Rule
+from xordal.types.trace import SearchRun, TraceEntry, links_after
+from xordal.types.varsets import VarSet, varset
 
 
 def network_of(rows: list[tuple[int, ...]], group: Submodel) -> DecomposableMarkovNetwork:

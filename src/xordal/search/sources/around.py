@@ -32,7 +32,7 @@ from xordal.search.problem import Problem
 from xordal.search.sources import Tell
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
-from xordal.types import EMPTY, VarSet, varset
+from xordal.types.varsets import EMPTY, VarSet, varset
 
 _BLOCK = 1000  # variable sets looked at between two words of progress
 

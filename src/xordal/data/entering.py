@@ -3,7 +3,7 @@
 ``learn(frame, missing="drop", bins=4)`` is ``learn`` of the table that these words make. Tables that are a
 :class:`CategoricalTable` already are taken as they are. What looks like an identifier is left out, as on the
 command line, and so are dates and survey weights, unless ``columns`` or ``categorical`` names them;
- :func:`xordal.read_table` keeps every column.
+:func:`xordal.read_table` keeps every column.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from xordal.counting.threads import interruptible
 from xordal.graph.moves import Move
 from xordal.search._masks import REMOVES
+from xordal.search.compiled import words_of
 from xordal.search.refine import _sequences as kernels
 from xordal.types.varsets import LinkSet, VarSet
 
@@ -50,19 +51,6 @@ class Rulings(NamedTuple):
     barred: Words
     kept: Words
     largest: int
-
-
-def words_of(masks: Sequence[int]) -> Words:
-    """Return masks of vertices as rows of words, 64 vertices to a word.
-
-    Examples
-    --------
-    >>> words_of([0b101, 1 << 70]).shape  # two words: there may be a vertex 70
-    (2, 2)
-    """
-    n_words = max(1, (max(len(masks), max(masks, default=0).bit_length()) + 63) // 64)
-    packed = b"".join(int(mask).to_bytes(8 * n_words, "little") for mask in masks)
-    return np.frombuffer(packed, dtype="<u8").reshape(-1, n_words).astype(np.uint64)
 
 
 class RankedMoves:

@@ -145,7 +145,9 @@ class Sequences:
         those that are worth less than the first by more than that are left out. ``tell`` is called with numbers
         of moves.
         """
-        parts = [self._with_one(begun, tell, *some) for some in self._listed(begun, tolerance)]
+        no_moves = np.empty((0, 4), np.int64), np.empty(0)
+        parts = [self._with_one(begun, tell, *no_moves)]  # there may be no beginning to go on with
+        parts += [self._with_one(begun, tell, *some) for some in self._listed(begun, tolerance)]
         if begun.links.shape[1] == 1:
             parts += [self._with_one(begun, tell, *some) for some in self._side_by_side(begun)]
         links, score, moved = zip(*parts, strict=True)

@@ -1,7 +1,7 @@
 """Standard output whose reader may go away, as that of ``xordal learn table.csv | head`` does.
 
-That is no error. A command that prints and nothing else ends there, quietly. One that has promised a file goes on
-without a listener until the file is written: hours of work are not lost for a pipe.
+That is no error. A command that prints and nothing else ends there, quietly. One that has promised a file goes
+on without a listener until the file is written: hours of work are not lost for a pipe.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from xordal.cli.reproduce import reproduce
 from xordal.cli.rows import predict, sample, score
 from xordal.cli.rules import rules
 from xordal.cli.scan import scan
+from xordal.cli.serve import serve
 from xordal.cli.tune import tune
 from xordal.errors import SettingsError, XordalError
 
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, check, report,
-    direct, export, convert, reproduce,
+    serve, direct, export, convert, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:
     app.command()(flat(_command))

@@ -31,7 +31,7 @@ READABLE = ("json", "bif", "xmlbif", "uai", "net")
 MOST_BYTES = 2**28
 """Size of the largest file of another program that is read: 256 MB."""
 
-_COMMENT = re.compile(r"(?:\s+|//[^\n]*|%[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"(?:\s++|//[^\n]*+|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
 
 
@@ -150,7 +150,7 @@ def _from_text(text: str, file: str, path: str | Path) -> Network:
 
 def _no_network(text: str, file: str) -> str:
     """Return what is wrong with a file of no known format; tables are often named in place of a network."""
-    line = text.lstrip().splitlines()[0]
+    line = text.lstrip()[:1000].splitlines()[0]
     told = f"{file} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
     if any(sign in line for sign in ",;\t"):
         return f"{told} It looks like a table; learn a network from it first: xordal learn {file} -o net.json."

@@ -6,7 +6,7 @@ the elements let the page's script find them. Names are escaped like everything 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
@@ -50,18 +50,29 @@ class MapDrawing:
 
 def map_of(network: DecomposableMarkovNetwork) -> MapDrawing:
     """Lay out a network and say how each of its links is drawn."""
-    names = tuple(map(shown, network.variables))
-    halves = [(text_width(short(name)) / 2 + 9, _HALF_HEIGHT) for name in names]
-    final = network.graph.links
-    places = map_places(final, halves)
+    names, final = tuple(map(shown, network.variables)), network.graph.links
+    places, size = placed(names, final)
+    title = f"Network of {len(names)} variables and {len(final)} links"
     links = tuple(_links(network.learned, final, link_strengths(network)))
+    return MapDrawing(title, names, places, links, size)
+
+
+def placed(names: Sequence[str], links: Sequence[Link]) -> tuple[tuple[Place, ...], Place]:
+    """Return where the boxes of named variables go, in pixels, and the size of the whole.
+
+    Examples
+    --------
+    >>> places, (width, height) = placed(["a", "b", "c"], [(0, 1)])
+    >>> len(places), all(0 < x < width and 0 < y < height for x, y in places)
+    (3, True)
+    """
+    halves = [(text_width(short(name)) / 2 + 9, _HALF_HEIGHT) for name in names]
+    places = map_places(links, halves)
     left = min(x - w for (x, _), (w, _) in zip(places, halves, strict=True)) - _MARGIN
     top = min(y for _, y in places) - _HALF_HEIGHT - _MARGIN
     right = max(x + w for (x, _), (w, _) in zip(places, halves, strict=True)) + _MARGIN
     bottom = max(y for _, y in places) + _HALF_HEIGHT + _MARGIN
-    title = f"Network of {len(names)} variables and {len(final)} links"
-    moved = tuple((x - left, y - top) for x, y in places)
-    return MapDrawing(title, names, moved, links, (right - left, bottom - top))
+    return tuple((x - left, y - top) for x, y in places), (right - left, bottom - top)
 
 
 def _links(learned: Learned | None, final: tuple[Link, ...], strengths: dict[Link, float]) -> Iterator[MapLink]:

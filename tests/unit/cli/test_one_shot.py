@@ -40,7 +40,7 @@ def test_a_network_is_known_by_what_it_holds(folder: Path) -> None:
     run("export", "net.json", "-o", "net.bif", cwd=folder)
     for name in ("net.json", "net.bif"):
         done = run("report", name, "-o", "page.html", cwd=folder)
-            assert done.stdout == ""
+        assert done.stdout == ""
         assert "Learned from" not in done.stderr
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 Tell = Callable[[dict[str, Any]], None]
 
 _BETWEEN = 0.2  # seconds between two words on progress
-_LAYOUT_SHARE = 0.1  # of the time that may go into laying out the map while a search runs
+_FEW = 40  # variables whose map is laid out anew at every step, which takes some milliseconds
+_LAYOUT_SHARE = 0.1  # of the time that may go into laying out larger maps while a search runs
 _WAIT_FOR_LOCK = 10.0  # seconds until a process that the last server left behind has noticed and ended
 _MEMORY_SHARE = 0.75  # of the machine's memory that one run may take
 _NETWORK_STARTS = (b"{", b"<", b"network", b"net", b"class", b"node", b"MARKOV", b"BAYES", b"//", b"%", b"/*")
@@ -269,34 +270,36 @@ class _Picture:
             self._links.difference_update(entry.links)
         else:
             self._links.update(entry.links)
-        self._tell(
-            {
-                "event": "step",
-                "action": entry.action,
-                "links": [list(link) for link in entry.links],
-                "words": step_text(self._variables, entry),
-                "at_once": len(entry.links),
-                "p": None if entry.log_p_value is None else p_value_text(entry.log_p_value),
-            }
-        )
-        # On a large map laying out takes a quarter of a second: not at every step.
+        step = {
+            "event": "step",
+            "action": entry.action,
+            "links": [list(link) for link in entry.links],
+            "words": step_text(self._variables, entry),
+            "at_once": len(entry.links),
+            "p": None if entry.log_p_value is None else p_value_text(entry.log_p_value),
+        }
+        if len(self._names) <= _FEW:
+            self._tell({**step, **self._layout()})
+            return
+        self._tell(step)
         if time.monotonic() - self._laid_out > self._layout_took / _LAYOUT_SHARE:
             self._lay_out()
 
     def _lay_out(self) -> None:
-        from xordal.report.map import placed
-
         began = time.monotonic()
-        places, size = placed(self._names, sorted(self._links))
+        layout = self._layout()
         self._laid_out = time.monotonic()
         self._layout_took = self._laid_out - began
-        self._tell(
-            {
-                "event": "places",
-                "places": [[round(x, 1), round(y, 1)] for x, y in places],
-                "size": [round(side) for side in size],
-            }
-        )
+        self._tell({"event": "places", **layout})
+
+    def _layout(self) -> dict[str, Any]:
+        from xordal.report.map import placed
+
+        places, size = placed(self._names, sorted(self._links))
+        return {
+            "places": [[round(x, 1), round(y, 1)] for x, y in places],
+            "size": [round(side) for side in size],
+        }
 
     def progress(self, at: Progress) -> None:
         """Tell how far the search is, a few times a second, and end it where it is to end."""

@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -129,7 +130,9 @@ def test_a_missing_reader_of_workbooks_is_named(tmp_path: Path, monkeypatch: pyt
     st.sampled_from([(",", "."), (".", ","), (" ", ","), ("'", "."), ("\u00a0", ","), ("", ".")]),
     st.sampled_from(["", "$", "€ ", "CHF "]),
 )
-def test_numbers_written_in_one_way_are_read(numbers: list, marks: tuple[str, str], money: str) -> None:
+def test_numbers_written_in_one_way_are_read(
+    numbers: list[Decimal], marks: tuple[str, str], money: str
+) -> None:
     thousands, decimal = marks
 
     def text(number: object) -> str:

@@ -24,6 +24,7 @@ from xordal.cli.generate import generate
 from xordal.cli.grouping import flat
 from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
+from xordal.cli.pipes import listen
 from xordal.cli.query import query
 from xordal.cli.report import report
 from xordal.cli.reproduce import reproduce
@@ -95,6 +96,7 @@ def console() -> NoReturn:
     to abort a process that had done its work.
     """
     code = 0
+    listen()
     try:
         main()
     except SystemExit as end:
@@ -102,6 +104,8 @@ def console() -> NoReturn:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
+    except SystemExit:
+        pass  # nobody reads the last of it
     except (OSError, ValueError):
         code = code or 1
     os._exit(code)

@@ -92,6 +92,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, candidate))
+            listening.listen(128)  # who is told the address at once is not refused
             return listening
         except OSError as error:
             listening.close()

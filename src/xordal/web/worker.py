@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -29,31 +30,54 @@ if TYPE_CHECKING:
 Tell = Callable[[dict[str, Any]], None]
 
 _BETWEEN = 0.2  # seconds between two words on progress
-_LAYOUT_SHARE = 0.1  # of the time that may go into laying out the map while a search runs
+_FEW = 40  # variables whose map is laid out anew at every step, which takes some milliseconds
+_LAYOUT_SHARE = 0.1  # of the time that may go into laying out larger maps while a search runs
+_PATIENCE = 1.0  # seconds after which a search that is to end is interrupted
 _WAIT_FOR_LOCK = 10.0  # seconds until a process that the last server left behind has noticed and ended
 _MEMORY_SHARE = 0.75  # of the machine's memory that one run may take
 _NETWORK_STARTS = (b"{", b"<", b"network", b"net", b"class", b"node", b"MARKOV", b"BAYES", b"//", b"%", b"/*")
 
 
 class Stop:
-    """Whether the search is to end; the second time, whatever runs is interrupted."""
+    """Whether the search is to end.
+
+    A search looks whether it is to end when it tells of its progress, which some of its parts seldom do:
+    after a second it is interrupted. The second time one is told to stop, whatever runs is interrupted.
+    """
 
     def __init__(self) -> None:
-        self._told = False
-        self.may_interrupt = False
+        self.is_told = self.is_final = False
+        self.is_searching = self.may_interrupt = False
 
     def tell(self) -> None:
         """End the search, or what follows it."""
-        if self._told and self.may_interrupt:
-            _thread.interrupt_main()
-        self._told = True
+        if self.is_told:
+            self.is_final = True
+            if self.may_interrupt:
+                _interrupt()
+            return
+        self.is_told = True
+        threading.Timer(_PATIENCE, self._interrupt_search).start()
 
-    def check(self) -> None:
+    def _interrupt_search(self) -> None:
+        if self.is_searching:
+            _interrupt()
+
+    def check(self, progress: object = None) -> None:
         """Raise :class:`~xordal.search.limits.Stopped` where the search is to end."""
         from xordal.search.limits import Stopped
 
-        if self._told:
+        if self.is_told:
+            self.is_searching = False
             raise Stopped("interruption")
+
+
+def _interrupt() -> None:
+    """Raise KeyboardInterrupt in the main thread, also while that waits for another."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def main() -> None:
@@ -194,20 +218,34 @@ def _searched(
 
     _wait_for(folder.checkpoint)
     picture = _Picture(table, settings, tell, stop)
-    stop.may_interrupt = True
+    search = {**settings.search(), "checkpoint": Checkpoint(folder.checkpoint, resume=True)}
+    stop.is_searching = stop.may_interrupt = True
     try:
         return learn(
             table,
-            **settings.search(),
-            checkpoint=Checkpoint(folder.checkpoint, resume=True),
+            **search,
             on_entry=picture.entry,
             on_progress=picture.progress,
             notice=lambda line: tell(_note(line)),
         )
     except Interrupted as interrupted:
-        return interrupted.learned
+        stop.is_searching = False
+        if stop.is_final or not stop.is_told or interrupted.learned.run.is_complete:
+            return interrupted.learned
+        # In the middle of a search: the checkpoint has its steps, and hidden groups are looked for in those.
+        return _stopped(table, search, stop)
     finally:
-        stop.may_interrupt = False
+        stop.is_searching = stop.may_interrupt = False
+
+
+def _stopped(table: CategoricalTable, search: dict[str, Any], stop: Stop) -> Learned:
+    """Return what a search that was told to stop has learned, with the hidden groups in it."""
+    from xordal.learning.learn import Interrupted, learn
+
+    try:
+        return learn(table, **search, on_progress=stop.check)
+    except Interrupted as interrupted:
+        return interrupted.learned
 
 
 def _single(table: CategoricalTable, learned: Learned) -> Any:
@@ -269,34 +307,36 @@ class _Picture:
             self._links.difference_update(entry.links)
         else:
             self._links.update(entry.links)
-        self._tell(
-            {
-                "event": "step",
-                "action": entry.action,
-                "links": [list(link) for link in entry.links],
-                "words": step_text(self._variables, entry),
-                "at_once": len(entry.links),
-                "p": None if entry.log_p_value is None else p_value_text(entry.log_p_value),
-            }
-        )
-        # On a large map laying out takes a quarter of a second: not at every step.
+        step = {
+            "event": "step",
+            "action": entry.action,
+            "links": [list(link) for link in entry.links],
+            "words": step_text(self._variables, entry),
+            "at_once": len(entry.links),
+            "p": None if entry.log_p_value is None else p_value_text(entry.log_p_value),
+        }
+        if len(self._names) <= _FEW:
+            self._tell({**step, **self._layout()})
+            return
+        self._tell(step)
         if time.monotonic() - self._laid_out > self._layout_took / _LAYOUT_SHARE:
             self._lay_out()
 
     def _lay_out(self) -> None:
-        from xordal.report.map import placed
-
         began = time.monotonic()
-        places, size = placed(self._names, sorted(self._links))
+        layout = self._layout()
         self._laid_out = time.monotonic()
         self._layout_took = self._laid_out - began
-        self._tell(
-            {
-                "event": "places",
-                "places": [[round(x, 1), round(y, 1)] for x, y in places],
-                "size": [round(side) for side in size],
-            }
-        )
+        self._tell({"event": "places", **layout})
+
+    def _layout(self) -> dict[str, Any]:
+        from xordal.report.map import placed
+
+        places, size = placed(self._names, sorted(self._links))
+        return {
+            "places": [[round(x, 1), round(y, 1)] for x, y in places],
+            "size": [round(side) for side in size],
+        }
 
     def progress(self, at: Progress) -> None:
         """Tell how far the search is, a few times a second, and end it where it is to end."""

@@ -144,6 +144,12 @@ class Gathered:
     columns: list[Survey]
     files: list[tuple[Path, np.dtype[Any]]]
     n_rows: int
+    begins: list[tuple[int, str, int]]  # of each batch: its first row, its file, and its first row there
+
+    def where(self, row: int, name: str) -> str:
+        """Return where a value is: the file, and its row there."""
+        first, label, before = next(begin for begin in reversed(self.begins) if begin[0] <= row)
+        return f"{label}, row {before + row - first + 1:,}, column {name!r}"
 
     def numbers(self, column: int, start: int, stop: int) -> NDArray[Any]:
         """Return the numbers of some rows of a column."""
@@ -151,19 +157,14 @@ class Gathered:
         return np.fromfile(path, kind, stop - start, offset=start * kind.itemsize)
 
 
-Stop = Callable[[Batch], None]
-"""Looks at each batch before it is written and refuses it by raising a DataError."""
-
-
-def gather(
-    source: Source, only: Sequence[str], folder: Path, refuse: Stop, on_rows: Callable[[RowsRead], None]
-) -> Gathered:
+def gather(source: Source, only: Sequence[str], folder: Path, on_rows: Callable[[RowsRead], None]) -> Gathered:
     """Read all rows of some columns; their numbers go to files in a folder."""
     columns = [_Numbered(name, folder / f"{place}.numbers") for place, name in enumerate(only)]
     began, n_rows = perf_counter(), 0
+    begins: list[tuple[int, str, int]] = []
     try:
         for batch in source.batches(only):
-            refuse(batch)
+            begins.append((n_rows, *batch.label))
             for numbered, column in zip(columns, batch.columns, strict=True):
                 numbered.add(column, batch)
             n_rows += batch.n_rows
@@ -173,4 +174,4 @@ def gather(
             numbered.close()
     if not n_rows:
         raise DataError(f"{source.label}: the table has no rows.")
-    return Gathered([c.survey() for c in columns], [(c.path, c.kind) for c in columns], n_rows)
+    return Gathered([c.survey() for c in columns], [(c.path, c.kind) for c in columns], n_rows, begins)

@@ -21,15 +21,39 @@ from numpy.typing import NDArray
 from xordal.data.column import MISSING, Column, from_distinct
 from xordal.data.large.gather import Gathered, Survey
 from xordal.data.large.store import BITS, BLOCK, CODES, WEIGHTS, Blocks, code_type, first_planes
-from xordal.data.missing import as_level
+from xordal.data.missing import Gaps, as_level
 from xordal.data.packed import pack
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_of
-from xordal.errors import DataError, counted
-from xordal.types.choices import Missing
+from xordal.errors import DataError
 
-Prepare = Callable[[list[Column], list[NDArray[np.int64]]], list[Column]]
-"""Makes categories of columns, each with its own row weights: bins, rare levels, odd columns left out."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """A column that takes part: one that was read, or a part of its dates.
+
+    Attributes
+    ----------
+    column
+        It, with one row for each value of the column that was read, in the order of appearance, and one more
+        for a missing value.
+    place
+        Which of the columns that were read it is of.
+    """
+
+    column: Column
+    place: int
+
+    @property
+    def level_of(self) -> NDArray[np.int64]:
+        """From the number of a value (0: missing) to its level, -1 where it is missing."""
+        return np.roll(self.column.codes, 1).astype(np.int64)
+
+
+def surrogate(survey: Survey) -> Column:
+    """Return a column with one row for each value, and one for a missing value, behind the others."""
+    rows = np.append(np.arange(len(survey.values)), MISSING).astype(np.int32)
+    return from_distinct(survey.name, survey.values, rows, survey.is_declared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +65,7 @@ class Plan:
     columns
         The columns that stay, as columns with one row a value.
     places
-        Which of the columns that were read each of them is.
+        Which of the columns that were read each of them is of.
     lookups
         From the number of a value (0: missing) to the code of its level.
     """
@@ -56,57 +80,98 @@ class Plan:
         return tuple(len(column.levels) for column in self.columns)
 
 
-def plan(surveys: Sequence[Survey], missing: Missing, prepare: Prepare) -> Plan:
-    """Return what becomes of columns; their counts are those of the rows that stay."""
+def plan(
+    chosen: Sequence[Chosen],
+    counts: Sequence[NDArray[np.int64]],
+    prepare: Callable[[list[Column], list[NDArray[np.int64]]], list[Column]],
+) -> Plan:
+    """Return what becomes of columns, from the counts of the rows that stay.
+
+    ``prepare`` makes categories of columns, each with its own row weights.
+    """
     found, used = [], []
-    for survey in surveys:
-        here = np.flatnonzero(survey.counts[1:])
-        values = [survey.values[place] for place in here.tolist()]
-        has_missing = missing == "level" and bool(survey.counts[0])
-        rows = np.arange(len(values) + has_missing, dtype=np.int32)
-        if has_missing:
-            rows[-1] = MISSING
-        found.append(from_distinct(survey.name, values, rows, survey.is_declared))
-        used.append(np.append(here + 1, [0] if has_missing else []).astype(np.int64))
-    weights = [survey.counts[numbers] for survey, numbers in zip(surveys, used, strict=True)]
-    place_of = {column.name: place for place, column in enumerate(found)}
+    for one in chosen:
+        numbers = np.flatnonzero(counts[one.place])
+        codes = one.level_of[numbers].astype(np.int32)
+        found.append(Column(one.column.name, one.column.levels, codes).compact())
+        used.append(numbers)
+    weights = [counts[one.place][numbers] for one, numbers in zip(chosen, used, strict=True)]
+    at = {one.column.name: place for place, one in enumerate(chosen)}
     columns = [as_level(column) for column in prepare(found, weights)]
-    places = [place_of[column.name] for column in columns]
     lookups = []
-    for place, column in zip(places, columns, strict=True):
-        lookup = np.zeros(len(surveys[place].counts), dtype=np.int64)
-        lookup[used[place]] = column.codes
+    for column in columns:
+        lookup = np.zeros(len(counts[chosen[at[column.name]].place]), dtype=np.int64)
+        lookup[used[at[column.name]]] = column.codes
         lookups.append(lookup)
-    return Plan(columns, places, lookups)
+    return Plan(columns, [chosen[at[column.name]].place for column in columns], lookups)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """Which rows stay, and how often each counts: decided for some rows at a time."""
+    """Which rows stay, and how often each counts: decided for some rows at a time.
+
+    ``drop`` are columns that were read, with which of their numbers stand for a missing value; ``weights`` is
+    the place of the column of weights, and the weight of each of its numbers.
+    """
 
     gathered: Gathered
-    drop: Sequence[int] = ()  # columns whose missing values leave a row out
-    weights: tuple[int, NDArray[np.int64]] | None = None  # the column of weights, and the weight of each number
+    drop: Sequence[tuple[int, NDArray[np.bool_]]] = ()
+    weights: tuple[int, NDArray[np.int64]] | None = None
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.bool_] | None, NDArray[np.int64] | None]]:
         """Yield row ranges, which of their rows stay (None: all), and the weights of those that do."""
+        for rows, lacks, counts in self._looked_at():
+            stay = (
+                ~np.logical_or.reduce(lacks, axis=0) if len(lacks) else np.ones(_length(rows), dtype=np.bool_)
+            )
+            if counts is not None:
+                stay &= counts > 0
+                counts = counts[stay]  # noqa: PLW2901 - those of the rows that stay
+            yield rows, None if stay.all() else stay, counts
+
+    def _looked_at(self) -> Iterator[tuple[slice, list[NDArray[np.bool_]], NDArray[np.int64] | None]]:
+        """Yield row ranges, where each column lacks a value, and the weights."""
         for start in range(0, self.gathered.n_rows, BLOCK):
             rows = slice(start, min(start + BLOCK, self.gathered.n_rows))
-            stay = np.ones(rows.stop - rows.start, dtype=np.bool_)
-            for column in self.drop:
-                stay &= self.gathered.numbers(column, rows.start, rows.stop) > 0
+            numbers = {place: self.gathered.numbers(place, rows.start, rows.stop) for place, _ in self.drop}
             counts = None
             if self.weights is not None:
                 counts = self.weights[1][self.gathered.numbers(self.weights[0], rows.start, rows.stop)]
-                stay &= counts > 0
-                counts = counts[stay]
-            yield rows, None if stay.all() else stay, counts
+            yield rows, [is_missing[numbers[place]] for place, is_missing in self.drop], counts
 
-    def surveys(self) -> tuple[list[Survey], int]:
-        """Return the columns with the counts of the rows that stay, and how many rows stay."""
+    def gaps(self, names: Sequence[str]) -> Gaps:
+        """Return what is missing in the columns whose missing values would leave a row out."""
+        n_rows = n_incomplete = 0
+        times, without = np.zeros(len(names), np.int64), np.zeros(len(names), np.int64)
+        for rows, lacks, counts in self._looked_at():
+            often = np.ones(_length(rows), np.int64) if counts is None else counts
+            n_rows += int(often.sum())
+            if len(names):
+                is_missing = np.stack(lacks)
+                n_lacking = is_missing.sum(axis=0)
+                n_incomplete += int((n_lacking > 0) @ often)
+                times += is_missing @ often
+                without += (n_lacking - is_missing > 0) @ often  # incomplete without the one column
+        if not len(names):
+            return Gaps(n_rows, 0, 0, (), n_rows)
+        order = np.argsort(-times, kind="stable")
+        by_column = tuple((names[place], int(times[place])) for place in order)
+        return Gaps(n_rows, n_incomplete, int(times.sum()), by_column, n_rows - int(without[order[0]]))
+
+    def first_incomplete(self) -> tuple[int, int]:
+        """Return the first row that counts and lacks a value, and which of the columns lacks it."""
+        for rows, lacks, counts in self._looked_at():
+            is_missing = np.stack(lacks) & (True if counts is None else counts > 0)
+            if is_missing.any():
+                row = int(np.argmax(is_missing.any(axis=0)))
+                return rows.start + row, int(np.argmax(is_missing[:, row]))
+        raise AssertionError("some row lacks a value")
+
+    def counts(self) -> tuple[list[NDArray[np.int64]], int]:
+        """Return how many rows that stay have each number of each column, and how many rows stay."""
         columns = self.gathered.columns
         if not self.drop and self.weights is None:
-            return columns, self.gathered.n_rows
+            return [column.counts for column in columns], self.gathered.n_rows
         counts = [np.zeros(len(column.counts), dtype=np.int64) for column in columns]
         n_rows = 0
         for rows, stay, weights in self.blocks():
@@ -115,9 +180,12 @@ class Kept:
                 numbers = numbers if stay is None else numbers[stay]
                 found = np.bincount(numbers, weights=weights, minlength=len(counts[column]))
                 counts[column] += found.astype(np.int64)
-            n_rows += rows.stop - rows.start if stay is None else int(stay.sum())
-        kept = [Survey(c.name, c.values, c.is_declared, n) for c, n in zip(columns, counts, strict=True)]
-        return kept, n_rows
+            n_rows += _length(rows) if stay is None else int(stay.sum())
+        return counts, n_rows
+
+
+def _length(rows: slice) -> int:
+    return int(rows.stop - rows.start)
 
 
 def weights_by_number(survey: Survey, label: str) -> NDArray[np.int64]:
@@ -210,8 +278,3 @@ def _write_at(descriptor: int, array: NDArray[Any], offset: int) -> None:
     while data:
         written = os.pwrite(descriptor, data, offset)
         data, offset = data[written:], offset + written
-
-
-def dropped_text(n_kept: int, n_rows: int) -> str:
-    """Say how many rows were left out, as a table read in memory does."""
-    return f"Dropped {n_rows - n_kept:,} of {counted(n_rows, 'row')}, which had missing values."

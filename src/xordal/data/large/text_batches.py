@@ -22,7 +22,7 @@ from typing import IO, cast
 from xordal.data.column import Column
 from xordal.data.dialect import TextFormat, encoding_of, undecodable
 from xordal.data.files import file_columns
-from xordal.data.large.batches import Piece
+from xordal.data.large.batches import Piece, kind_of
 from xordal.data.text import Text, split_text, without_tokens
 from xordal.errors import DataError
 
@@ -38,27 +38,38 @@ class TextReader:
     def __init__(self, form: TextFormat) -> None:
         self._form = form
         self._heads: dict[Path, tuple[Text, str]] = {}
+        self._last: tuple[Path, list[Column]] | None = None
 
     def names(self, path: Path) -> list[str]:
         """Return the names of the columns."""
+        if self._is_moderate(path):
+            return [column.name for column in self._whole(path)]
         return self._head(path)[0].names
 
     def batches(self, path: Path, only: Sequence[str]) -> Iterator[Piece]:
-        """Yield the rows of some columns; all values are text."""
-        kinds = dict.fromkeys(only, "text")
-        with _told(path):
-            is_moderate = path.stat().st_size <= MODERATE and not _is_gzip(path)
-        if is_moderate:
-            columns, _ = file_columns(path, self._form, least_columns=1)
-            by_name = {column.name: column for column in columns}
-            yield [by_name[name] for name in only], kinds, frozenset(), 1.0
+        """Yield the rows of some columns; all values of text are text."""
+        if self._is_moderate(path):
+            by_name = {column.name: column for column in self._whole(path)}
+            columns = [by_name[name] for name in only]
+            yield columns, {column.name: kind_of(column) for column in columns}, frozenset(), 1.0
             return
         head, encoding = self._head(path)
+        kinds = dict.fromkeys(only, "text")
         with _Stream(path, encoding, len(head.text[: head.body_start].encode())) as stream:
             for columns, share in self._by_arrow(path, head, stream, only):
                 yield columns, kinds, frozenset(), share
         if stream.n_quotes % 2:
             _check_quotes(path, encoding, head.delimiter)
+
+    def _is_moderate(self, path: Path) -> bool:
+        with _told(path):
+            return path.stat().st_size <= (MODERATE // 8 if _is_gzip(path) else MODERATE)
+
+    def _whole(self, path: Path) -> list[Column]:
+        """Return the columns of a file of moderate size; those of the last one are kept."""
+        if self._last is None or self._last[0] != path:
+            self._last = path, file_columns(path, self._form, least_columns=1)[0]
+        return self._last[1]
 
     def _head(self, path: Path) -> tuple[Text, str]:
         """Return the first lines of a file, split into header and rest, and the encoding."""
@@ -66,7 +77,7 @@ class TextReader:
             with _told(path), _opened(path) as file:
                 start = file.read(_HEAD)
                 is_all = not file.read(1)
-            encoding = encoding_of(start, self._form.encoding)
+            encoding = encoding_of(start, self._form.encoding) or "utf-8"
             try:
                 text = codecs.getincrementaldecoder(encoding)().decode(start, final=is_all)
             except UnicodeError as error:

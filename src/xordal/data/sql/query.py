@@ -92,6 +92,10 @@ class Query:
                 yield values_batch(only, rows, (self.label, at), None)
                 at += len(rows)
 
+    def where(self, row: int, name: str) -> str:
+        """Return where a value is: rows of a database have no numbers."""
+        return f"{self.label}, column {name!r}"
+
     def _told(self) -> _Told:
         return _Told(self)
 

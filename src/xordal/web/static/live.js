@@ -51,6 +51,7 @@ export const showLearning = ({ content, run, signal, reload }) => {
     },
     places: event => { map.place(event.places, event.size, placed); placed = true; },
     step: event => {
+      if (event.places) handle.places(event);
       for (const link of event.links) if (event.action === "remove") links.delete(String(link)); else links.set(String(link), link);
       map.setLinks([...links.values()], event.action === "add" ? event.links : []);
       const how = event.action !== "add" ? "" : event.at_once > 1 ? `${event.at_once} links at once` : "1 link";
@@ -121,7 +122,7 @@ const headline = (network, run, go) => {
   const again = run.has_upload && run.kind === "table" ? button("Learn again with other settings", async () => go(`#/run/${(await post(`/api/runs/${run.id}/again`)).id}`)) : null;
   return [made("h1", { text: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }), made("p", { class: "lead", text: network.lead }),
     ...network.notes.map(note => made("p", { class: "small", text: note })),
-    made("div", { class: "go" }, made("a", { class: "primary", href: "#ask", text: "Ask it", on: { click: event => { event.preventDefault(); document.getElementById("ask").scrollIntoView({ behavior: "smooth" }); } } }), made("details", { class: "menu", id: "downloads" }, made("summary", { text: "Download" })), again)];
+    made("div", { class: "go" }, made("a", { class: "primary", href: "#ask", text: "Ask it", on: { click: event => { event.preventDefault(); document.getElementById("ask").scrollIntoView({ block: "start" }); } } }), made("details", { class: "menu", id: "downloads" }, made("summary", { text: "Download" })), again)];
 };
 
 const groupsSection = (network, focus) => {
@@ -131,7 +132,7 @@ const groupsSection = (network, focus) => {
   else section.append(made("p", { class: "small", text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Tinted cells are far off." }));
   const parsed = new DOMParser().parseFromString(network.groups_html, "text/html");  // by the server's own templates, which escape every name
   section.append(...parsed.body.childNodes);
-  const more = [...section.querySelectorAll(".card")].slice(3);
+  const more = [...section.querySelectorAll("[data-found]")].slice(3);
   if (more.length > 1) { const rest = made("details", {}, made("summary", { text: `${more.length} more` })); more[0].before(rest); rest.append(...more); }
   section.querySelectorAll("button[data-group]").forEach(one => one.addEventListener("click", () => focus(Number(one.dataset.group))));
   return section;

@@ -12,6 +12,8 @@ const LONGEST = 22, HALF = 13;
 const short = name => name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 1)}…`;
 const pen = document.createElement("canvas").getContext("2d");
 const widthOf = text => { pen.font = "13px system-ui, sans-serif"; return pen.measureText(text).width; };
+// A mixed colour is computed as color(srgb ...), which few programs that read SVG know.
+const plainColour = text => text.replace(/color\(srgb ([\d.]+) ([\d.]+) ([\d.]+)[^)]*\)/, (_, ...parts) => `rgb(${parts.slice(0, 3).map(part => Math.round(255 * part)).join(", ")})`);
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class NetworkMap {
@@ -289,16 +291,17 @@ export class NetworkMap {
     const ours = [...this.svg.querySelectorAll("line, rect, text")], theirs = [...copy.querySelectorAll("line, rect, text")];
     ours.forEach((element, place) => {
       const style = getComputedStyle(element);
-      looks.forEach(name => theirs[place].setAttribute(name, style.getPropertyValue(name)));
-      theirs[place].removeAttribute("class");
+      looks.forEach(name => theirs[place].setAttribute(name, plainColour(style.getPropertyValue(name))));
     });
-    copy.querySelector(".world").removeAttribute("transform");
+    copy.querySelectorAll("[class], [style], [data-v]").forEach(element => ["class", "style", "data-v"].forEach(name => { if (!element.matches(".world")) element.removeAttribute(name); }));
+    const world = copy.querySelector(".world");
+    world.removeAttribute("transform"); world.removeAttribute("class");
     copy.removeAttribute("style"); copy.removeAttribute("class");
     copy.setAttribute("xmlns", SVG);
     copy.setAttribute("width", this.size[0]); copy.setAttribute("height", this.size[1]);
     copy.setAttribute("font-family", "system-ui, sans-serif");
     const ground = drawn("rect", { width: this.size[0], height: this.size[1], fill: getComputedStyle(this.frame).backgroundColor });
-    copy.insertBefore(ground, copy.querySelector(".world"));
+    copy.insertBefore(ground, world);
     return new XMLSerializer().serializeToString(copy);
   }
 

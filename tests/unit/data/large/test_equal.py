@@ -73,7 +73,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 how_to_read = st.fixed_dictionaries(
     {
-        "missing": st.sampled_from(["error", "drop", "level"]),
+        "missing": st.sampled_from(["error", "drop", "level", "auto"]),
+        "dates": st.sampled_from([(), ["month", "day"], ["weekday"]]),
         "bins": st.sampled_from([None, Bins(2), Bins(3, by="width")]),
         "merge_rare": st.sampled_from([0, 2, 5]),
     }

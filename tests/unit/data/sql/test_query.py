@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from xordal.data.read import read_table
 from xordal.data.sql import query
 from xordal.data.sql.places import told_of, without_secrets
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, SettingsError
+from xordal.errors import DataError, DataWarning, SettingsError
 from xordal.learning.learn import learn
 
 ROWS = [(a, b, a ^ b, c) for a in (0, 1) for b in (0, 1) for c in ("x", "y", "10")] * 40
@@ -186,17 +187,23 @@ def test_a_database_that_goes_away(places: dict[str, Any], monkeypatch: pytest.M
     name=st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5),
 )
 def test_any_names_and_values(rows: list[tuple[Any, Any]], name: str) -> None:
-    if name.casefold() == "other":
-        return
+    name = f"c{name}"  # SQLite gives a column called FALSE another name
     connection = sqlite3.connect(":memory:")
     connection.execute(f"CREATE TABLE t ({query.quoted(name)} TEXT, other INTEGER)")
     connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
-    found = read_table(connection, sql="SELECT * FROM t", missing="level", categorical=[name, "other"])
-    expected = read_table(
-        dict(zip((name, "other"), map(list, zip(*rows, strict=True)), strict=True)),
-        missing="level",
-        categorical=[name, "other"],
-    )
+    in_memory = dict(zip((name, "other"), map(list, zip(*rows, strict=True)), strict=True))
+    how: Any = {"missing": "level", "categorical": [name, "other"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            expected = read_table(in_memory, **how)
+        except DataError:
+            with pytest.raises(DataError):
+                read_table(connection, sql="SELECT * FROM t", **how)
+            return
+        finally:
+            connection.execute("PRAGMA query_only = 1")
+        found = read_table(connection, sql="SELECT * FROM t", **how)
     connection.close()
     assert found.levels == expected.levels
     assert weighted(found) == weighted(expected)

@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser libraries demo test test-fast test-long test-gpu check bench pages clean help
+.PHONY: browser libraries demo test test-fast test-long test-gpu check bench pages docs pythons clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -68,8 +68,12 @@ pages: $(VENV)/.installed-dev  ## build the pages of the gallery and the picture
 	$(BIN)/python docs/gallery.py
 	$(BIN)/python docs/images/make.py
 
+docs: $(VENV)/.installed-docs  ## build the documentation as a site, in docs/_build
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo "Open docs/_build/index.html"
+
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -85,6 +89,10 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[dev,bench]"

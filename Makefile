@@ -54,6 +54,14 @@ test-gpu: $(VENV)/.installed-dev  ## the contract of all backends on a GPU
 	$(BIN)/python -m pip install --quiet --editable ".[dev,gpu]"
 	XORDAL_TEST_GPU=1 $(BIN)/python -m pytest -n 0 -k gpu tests/contract tests/unit/counting/test_gpu.py
 
+# Each Python that is installed has an environment of its own.
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+pythons:  ## the quick tests with every Python that is installed, each in an environment of its own
+	@for python in $(PYTHONS); do \
+	  command -v $$python >/dev/null || { echo "$$python is not installed"; continue; }; \
+	  echo "== $$python"; $(MAKE) VENV=.venv-$${python##*/} PYTHON=$$python test-fast || exit 1; \
+	done
+
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check

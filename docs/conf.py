@@ -19,7 +19,13 @@ project = "xordal"
 author = "The xordal developers"
 copyright = "The xordal developers"
 release = version = xordal.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 exclude_patterns = ["_build", "README.md", "notebooks"]
@@ -32,7 +38,8 @@ napoleon_numpy_docstring = True
 napoleon_google_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what parameters are
-autodoc_default_options = {"members": True, "show-inheritance": False}
+# scikit-learn adds methods to estimators whose docstrings refer to its own manual.
+autodoc_default_options = {"members": True, "exclude-members": "set_fit_request,set_score_request"}
 nitpicky = False
 suppress_warnings = [
     "myst.header",  # some pages begin their sections at the third level
@@ -52,6 +59,7 @@ gallery-check-digit
 gallery-calendar
 gallery
 demo
+tables/README
 ```
 
 ```{toctree}

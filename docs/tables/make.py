@@ -1,4 +1,4 @@
-"""Write the tables of the tutorials anew: ``python docs/tables/make.py``. The same seeds give the same files."""
+"""Write the tables of the tutorials anew: ``python docs/tables/make.py``. A seed gives the same file."""
 
 from __future__ import annotations
 

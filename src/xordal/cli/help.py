@@ -1,4 +1,4 @@
-"""``--help`` that fits a terminal of 80 columns: one option, its words beside it, options of one kind together."""
+"""``--help`` that fits a terminal of 80 columns: an option, its words beside it, those of one kind together."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Node:
         """Raise an error about this value."""
         place = f" at {self.path}" if self.path else ""
         raise ModelFileError(
-            f"{self.file}: this network contradicts itself:{place} {why}. Write the file anew with xordal learn -o."
+            f"{self.file}: this network contradicts itself:{place} {why}. Write it anew with xordal learn -o."
         )
 
     def __getitem__(self, key: str) -> Node:

@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "estimator": LIBRARY | {"report"},
     "predictors": LIBRARY,
     "demos": LIBRARY,
+    "web": LIBRARY | {"report", "demos"},
     "cli": LIBRARY
     | {
         "report",
@@ -54,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "tuning",
         "demos",
         "checking",
+        "web",
     },  # not the estimator: scikit-learn takes seconds to import
     "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning", "checking"},
     "__main__": {"cli"},

@@ -83,9 +83,11 @@ def write_report(
         If the file cannot be written.
     """
     from xordal.data.write import write_text
+    from xordal.report.overview import overview_of
     from xordal.report.summary import summarise
 
-    write_text(path, report_page(summarise(network, title)))
+    seen = None if table is None else overview_of(table.columns())
+    write_text(path, report_page(summarise(network, title, seen)))
 
 
 def _script_data(summary: ReportSummary) -> dict[str, object]:
@@ -97,6 +99,7 @@ def _script_data(summary: ReportSummary) -> dict[str, object]:
         "places": [[round(x, 1), round(y, 1)] for x, y in summary.map.places],
         "links": [list(link.ends) for link in drawn],
         "final": [link.is_final for link in drawn],
+        "strength": [round(link.strength, 6) for link in drawn],
         "single": [place_of[link] for link in single],
         "steps": [
             {"action": step.action, "links": [place_of[link] for link in step.links], "words": step.words}

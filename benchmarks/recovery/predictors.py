@@ -51,7 +51,7 @@ def boosting(groups: HiddenGroupFeatures | None, state: int) -> Any:
 
 def machine(groups: HiddenGroupFeatures | None, state: int) -> Any:
     """Make an explainable boosting machine of interpret."""
-    from interpret.glassbox import ExplainableBoostingClassifier
+    from interpret.glassbox import ExplainableBoostingClassifier  # type: ignore[import-untyped]
 
     more = {} if groups is None else {"interactions": groups.to_ebm_interactions()}
     return ExplainableBoostingClassifier(n_jobs=1, outer_bags=2, random_state=state, **more)

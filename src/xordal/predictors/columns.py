@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -30,6 +31,8 @@ MOST_WHOLE = 60
 
 ROWS_EACH = 10
 """Rows for each value, on average, up to which more than ten whole numbers are cut."""
+
+_DATES = "holds dates or times. Make numbers or text of them, such as the month."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,9 +100,7 @@ def _check_columns(X: Any) -> None:
         for column in frame.iter_columns():
             told = f"Column {column.name!r}"
             if column.dtype.is_temporal():
-                raise DataError(
-                    f"{told} holds dates or times. Make numbers or text of them, such as the month."
-                )
+                raise DataError(f"{told} {_DATES}")
             if column.null_count() or column.dtype in (nw.Object, nw.String):
                 _check_present(column.to_numpy().astype(object), told)
     elif (
@@ -121,6 +122,8 @@ def _check_present(values: NDArray[Any], told: str) -> None:
             "is missing, or leave such rows out."
         )
     for row, value in enumerate(values):
+        if isinstance(value, date | time | timedelta | np.datetime64 | np.timedelta64):
+            raise DataError(f"{told} {_DATES}")
         if not isinstance(value, Hashable):
             raise DataError(
                 f"{told} holds a {type(value).__name__} in row {row}; a value must be a number or a text."

@@ -52,8 +52,8 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         How many groups to keep, the most significant first.
     n_bins
         Into how many bins of about equally many rows columns of numbers with many values are cut to look for
-        groups: floats with more than 10 values, whole numbers with more than 60 (or more than 10, with fewer than
-        10 rows each).
+        groups: floats with more than 10 values, whole numbers with more than 60 (or more than 10, with fewer
+        than 10 rows each).
     passthrough
         Whether the columns themselves stay, before the new ones. If not, and no group is found, the share of
         each class is passed on instead, the same in all rows, with a warning: a predictor needs some column.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,9 @@ def test_values_that_are_no_categories() -> None:
         (np.array(["u", None] * 200, dtype=object), "Column 'a' has 200 missing values"),
         (pd.array([1, None] * 200, dtype="Int64"), "Column 'a' has 200 missing values"),
         (pd.date_range("2020", periods=400), "Column 'a' holds dates"),
+        ([date(2020, 1, 1 + day % 28) for day in range(400)], "Column 'a' holds dates"),
+        (["u", date(2020, 1, 1)] * 200, "Column 'a' holds dates"),
+        ([timedelta(day) for day in range(400)], "Column 'a' holds dates"),
         ([[1]] * 400, "Column 'a' holds a list"),
     ):
         for estimator in (HiddenGroupFeatures(), MultiLinkClassifier()):

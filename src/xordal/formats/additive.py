@@ -138,8 +138,20 @@ def _signs_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Seque
     if rule.modulus < 3 or any(weight not in (1, rule.modulus - 1) for weight in weights):
         return None
     sign = 1 if weights[0] == 1 else -1
-    terms = " ".join(_term(sign if w == 1 else -sign, name) for w, name in zip(weights, names, strict=True))
-    return f"{terms.removeprefix('+ ')} ≡ {-sign * rule.constant % rule.modulus} (mod {rule.modulus})"
+    factors = [sign if weight == 1 else -sign for weight in weights]
+    return signed_sum(factors, names, sign * rule.remainder % rule.modulus, rule.modulus)
+
+
+def signed_sum(factors: Sequence[int], names: Sequence[str], remainder: int, modulus: int) -> str:
+    """Return a sum of columns times factors as a formula.
+
+    Examples
+    --------
+    >>> signed_sum((1, -1, 3), ("x", "y", "z"), 2, 10)
+    'x - y + 3·z ≡ 2 (mod 10)'
+    """
+    terms = " ".join(_term(factor, name) for factor, name in zip(factors, names, strict=True))
+    return f"{terms.removeprefix('+ ')} ≡ {remainder} (mod {modulus})"
 
 
 def _weight(levels: Sequence[Hashable], values: Sequence[int | None], modulus: int) -> int | None:
@@ -177,12 +189,27 @@ def _marked(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[
 
 def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:
     start = rule.constant + sum(int(values[0] or 0) for values in rule.functions)
-    parity = "an odd" if start % 2 else "an even"
-    marks = [shown(of[1]) for of in levels]
+    return parity_words(bool(start % 2), names, [str(of[1]) for of in levels])
+
+
+def parity_words(is_odd: bool, names: Sequence[str], marks: Sequence[str], *, are_named: bool = False) -> str:
+    """Return a parity in words: how many of the columns have their mark, a level. ``are_named``: by the text before.
+
+    Examples
+    --------
+    >>> parity_words(True, ("a", "b"), ("1", "1"))
+    'an odd number of these is 1: a, b'
+    >>> parity_words(False, ("a", "b"), ("1", "1"), are_named=True)
+    'an even number of them is 1'
+    >>> parity_words(False, ("ball", "dog"), ("white", "quiet"))
+    'an even number of these hold: ball = white, dog = quiet'
+    """
+    parity = "an odd" if is_odd else "an even"
     if len(set(marks)) == 1:
-        return f"{parity} number of these is {marks[0]}: {', '.join(names)}"
-    each = ", ".join(f"{name} = {mark}" for name, mark in zip(names, marks, strict=True))
-    return f"{parity} number of these holds: {each}"
+        of = "them" if are_named else "these"
+        return f"{parity} number of {of} is {shown(marks[0])}" + ("" if are_named else f": {', '.join(names)}")
+    each = ", ".join(f"{name} = {shown(mark)}" for name, mark in zip(names, marks, strict=True))
+    return f"{parity} number of these hold: {each}"
 
 
 def _function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:

@@ -13,7 +13,7 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.types.choices import StoppedBy
 from xordal.types.groups import GroupKind, Share, Submodel
 from xordal.types.learned import Learned
-from xordal.types.rules import Rate, Rule, RuleKind
+from xordal.types.rules import AdditiveRule, Rate, Rule, RuleKind
 from xordal.types.trace import SearchRun, TraceEntry, links_after
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members, varset
 
@@ -63,7 +63,7 @@ def history(
         seconds=top["seconds"].number(0),
         submodels=None
         if submodels is None
-        else tuple(_submodel(item, variables) for item in submodels.items()),
+        else tuple(_submodel(item, variables, n_rows) for item in submodels.items()),
         colored_links=None if colored is None else read_links(colored, variables),
         submodels_up_to=None if up_to is None else up_to.integer(2),
         copies=() if copied is None else read_links(copied, variables),
@@ -126,7 +126,7 @@ def _replayed(node: Node, trace: tuple[TraceEntry, ...]) -> LinkSet:
     return links_after(trace)
 
 
-def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
+def _submodel(node: Node, variables: tuple[str, ...], n_rows: int) -> Submodel:
     whole = _set(node["variables"], variables)
     partition = tuple(_set(block, variables) for block in node["partition"].items())
     kind = cast("GroupKind", node["kind"].one_of(*get_args(GroupKind)))
@@ -151,7 +151,7 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
         parts_share=_number(node.get("parts_share")),
         undecided=() if undecided is None else read_links(undecided, variables),
         turned=_turned(node.get("turned"), whole, variables),
-        rule=None if rule is None else _rule(rule, whole, variables),
+        rule=None if rule is None else _rule(rule, whole, variables, n_rows),
     )
 
 
@@ -182,7 +182,7 @@ def _turned(node: Node | None, whole: VarSet, variables: tuple[str, ...]) -> Lin
     return one, other
 
 
-def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
+def _rule(node: Node, whole: VarSet, variables: tuple[str, ...], n_rows: int) -> Rule:
     kind = cast("RuleKind", node["kind"].one_of(*get_args(RuleKind)))
     holds, by_chance = node["holds"].share(), node["by_chance"].share()
     sure = {} if kind == "rates" else _sureness(node)
@@ -200,9 +200,13 @@ def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
         node["factors"].wrong("a rule has one factor for each variable of the group")
     if kind == "parity" and len(marked) != len(factors):
         node["marked"].wrong("a rule of parity has one mark for each variable of the group")
-    modulus = node["modulus"].integer(2, 2 if kind == "parity" else _MOST)
+    modulus = node["modulus"].integer(2, 2 if kind == "parity" else _MOST_MODULUS)
     remainder = node["remainder"].integer(0, modulus - 1)
-    return replace(Rule(kind, holds, by_chance, modulus, remainder, factors, marked), **sure)
+    n_broken, log_p = n_rows - round(holds * n_rows), sure.get("log_p_value", 0.0)
+    additive = AdditiveRule.of_codes(
+        members(whole), modulus, factors, remainder, n_rows, n_broken, by_chance, log_p
+    )
+    return replace(Rule(kind, holds, by_chance, additive, marked), **sure)
 
 
 def _sureness(node: Node) -> dict[str, Any]:

@@ -66,9 +66,9 @@ def demo(
             table, learned = _music_box(console, tell, rows, seed or 0)
         else:
             table, learned = (_books if told is BOOK_NUMBERS else _story)(console, tell, told)
+        if to is not None:
+            _write_report(told, table, learned, to)
         _next(console, told, to)
-    if to is not None:
-        _write_report(told, table, learned, to)
 
 
 def _story(console: Console, tell: Tell, told: Demo) -> tuple[CategoricalTable, Learned]:

@@ -110,9 +110,9 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
         if bootstrap.resamples and not interrupted and learned.run.stopped_by is None:
             again = stability.of(table, bootstrap, result.quiet, settings)
             interrupted = again is None
-    _print_result(learned, result, again)
-    if result.to is not None:
+    if result.to is not None:  # first of all, so that nothing is lost whatever happens to the screen
         result.save(fit_network(table, learned, smoothing=smoothed))
+    _print_result(learned, result, again)
     _tell_doubts(learned, limits, checkpoint, result, is_interrupted=interrupted)
     if interrupted:
         raise stopping.exit_of(signals)

@@ -11,6 +11,7 @@ import numpy as np
 from xordal.errors import counted
 from xordal.formats.rule_json import rule_to_json
 from xordal.formats.shown import shown
+from xordal.formats.sums import parity_words, signed_sum, term
 from xordal.formats.text import p_value_text
 from xordal.rules.candidate import UNKNOWN, weight_of
 from xordal.rules.finding import FoundRules
@@ -68,7 +69,7 @@ def told_lines(found: FoundRules) -> list[str]:
     >>> for line in told_lines(found):
     ...     print(line)
     Rules: sums that the rows obey, of any number of columns
-      parity: an even number of these is 1: a, b, c
+      parity: 0 or 2 of these 3 have the value 1: a, b, c
         in 100.0 % of rows (50.0 % by chance), no row breaks it, p = 7e-218
     """
     lines = ["Rules: sums that the rows obey, of any number of columns"] if len(found) else []
@@ -119,11 +120,11 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
     for name, of, values in zip(names, levels, rule.functions, strict=True):
         weight = _weight(of, values, rule.modulus)
         if weight is not None:
-            terms.append(_term(weight, name))
+            terms.append(term(weight, name))
         elif len(values) == 2 and None not in values:
             step = int(values[1] or 0) - int(values[0] or 0)
             constant += int(values[0] or 0)
-            terms.append(_term(step % rule.modulus if rule.modulus else step, f"[{name} = {shown(of[1])}]"))
+            terms.append(term(step % rule.modulus if rule.modulus else step, f"[{name} = {shown(of[1])}]"))
         else:
             terms.append(f"+ f({name})")
     text = " ".join(terms).removeprefix("+ ")
@@ -142,29 +143,12 @@ def _signs_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Seque
     return signed_sum(factors, names, sign * rule.remainder % rule.modulus, rule.modulus)
 
 
-def signed_sum(factors: Sequence[int], names: Sequence[str], remainder: int, modulus: int) -> str:
-    """Return a sum of columns times factors as a formula.
-
-    Examples
-    --------
-    >>> signed_sum((1, -1, 3), ("x", "y", "z"), 2, 10)
-    'x - y + 3·z ≡ 2 (mod 10)'
-    """
-    terms = " ".join(_term(factor, name) for factor, name in zip(factors, names, strict=True))
-    return f"{terms.removeprefix('+ ')} ≡ {remainder} (mod {modulus})"
-
-
 def _weight(levels: Sequence[Hashable], values: Sequence[int | None], modulus: int) -> int | None:
     return weight_of(levels, _array(values), modulus)
 
 
 def _array(values: Sequence[int | None]) -> Any:
     return np.array([UNKNOWN if value is None else value for value in values], dtype=np.int64)
-
-
-def _term(weight: int, name: str) -> str:
-    size = "" if abs(weight) == 1 else f"{abs(weight)}·"
-    return f"{'-' if weight < 0 else '+'} {size}{name}"
 
 
 def _function_text(rule: AdditiveRule, names: Sequence[str]) -> str:
@@ -189,27 +173,7 @@ def _marked(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[
 
 def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:
     start = rule.constant + sum(int(values[0] or 0) for values in rule.functions)
-    return parity_words(bool(start % 2), names, [str(of[1]) for of in levels])
-
-
-def parity_words(is_odd: bool, names: Sequence[str], marks: Sequence[str], *, are_named: bool = False) -> str:
-    """Return a parity in words: how many of the columns have their mark, a level. ``are_named``: by the text before.
-
-    Examples
-    --------
-    >>> parity_words(True, ("a", "b"), ("1", "1"))
-    'an odd number of these is 1: a, b'
-    >>> parity_words(False, ("a", "b"), ("1", "1"), are_named=True)
-    'an even number of them is 1'
-    >>> parity_words(False, ("ball", "dog"), ("white", "quiet"))
-    'an even number of these hold: ball = white, dog = quiet'
-    """
-    parity = "an odd" if is_odd else "an even"
-    if len(set(marks)) == 1:
-        of = "them" if are_named else "these"
-        return f"{parity} number of {of} is {shown(marks[0])}" + ("" if are_named else f": {', '.join(names)}")
-    each = ", ".join(f"{name} = {shown(mark)}" for name, mark in zip(names, marks, strict=True))
-    return f"{parity} number of these hold: {each}"
+    return parity_words(start % 2, names, [str(of[1]) for of in levels])
 
 
 def _function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:

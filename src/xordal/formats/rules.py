@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xordal.formats.additive import parity_words, signed_sum
 from xordal.formats.shown import shown
-from xordal.types.rules import AdditiveRule, Rate, Rule
+from xordal.formats.sums import parity_words, signed_sum
+from xordal.types.rules import Rate, Rule
 
 _MOST_RATES = 8
 
@@ -16,10 +16,11 @@ def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
 
     Examples
     --------
+    >>> from xordal.types.rules import AdditiveRule
     >>> even = AdditiveRule.of_codes((0, 1, 2), 2, (1, 1, 1), 0, 1000, 13, 0.5, -600.0)
     >>> parity = Rule("parity", 0.987, 0.5, even, marked=("odd", "odd", "odd"), low=0.98, high=0.99)
     >>> rule_text(parity, ["n1", "n3", "c"])
-    'an even number of them is odd, in 98.7 % of rows (98.0 to 99.0; 50.0 % by chance)'
+    '0 or 2 of the 3 columns have the value odd, in 98.7 % of rows (98.0 to 99.0; 50.0 % by chance)'
     >>> additive = AdditiveRule.of_codes((0, 1, 2), 5, (1, -1, 1), 3, 1000, 0, 0.2, -1600.0)
     >>> rule_text(Rule("sum", 1.0, 0.2, additive, is_exact=True), ["x", "y", "z"])
     'x - y + z ≡ 3 (mod 5), levels numbered from 0, in all rows (20.0 % by chance)'
@@ -47,7 +48,7 @@ def rule_words(rule: Rule, names: Sequence[str], target: str = "") -> str:
     if rule.kind == "sum":
         signed = signed_sum(rule.additive.factors, names, rule.additive.remainder, rule.additive.modulus)
         return f"{signed}, levels numbered from 0"
-    return parity_words(bool(rule.additive.remainder), names, rule.marked, are_named=True)
+    return parity_words(rule.additive.remainder, names, rule.marked, are_named=True)
 
 
 def _how_often(rule: Rule, rows: str) -> str:

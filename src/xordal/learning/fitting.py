@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
@@ -28,6 +30,8 @@ def fit_network(
     if learned.rules:
         found = placed(table, graph, counter, learned.rules)
         graph, rules = found.graph, found.rules
+    # A network is its tables; it does not hold on to the rows.
+    learned = replace(learned, table=None)
     return estimate(
         graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned, rules=rules
     )

@@ -78,9 +78,7 @@ def _is_worth_naming(rule: Rule) -> bool:
     return _settled(rule) > _WORTH_NAMING and rule.log_p_value <= _LEVEL
 
 
-def _sum_rule(
-    table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]
-) -> Rule | None:
+def _sum_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
     modulus, size, n_rows = len(levels[0]), len(levels), int(table.counts.sum())
     best: tuple[float, int, tuple[int, ...]] = (0.0, 0, ())
     has_signs = modulus > 2 and size <= _MOST_SIGNS

@@ -93,12 +93,18 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
         else counting.telling(blocks, group.context, total)
     )
     return GroupTables(
-        pairs, len(crossing), max(shared.values()), joint, whole, _rule_table(counting, group, group.rule and group.rule.additive)
+        pairs,
+        len(crossing),
+        max(shared.values()),
+        joint,
+        whole,
+        _rule_table(counting, group),
     )
 
 
-def _rule_table(counting: Counting, group: Submodel, rule: AdditiveRule | None) -> Contrast | None:
+def _rule_table(counting: Counting, group: Submodel) -> Contrast | None:
     """Return how often each outcome of a sum or parity occurs, and would if the variables were independent."""
+    rule = None if group.rule is None else group.rule.additive
     if rule is None or group.context or rule.modulus > MOST_CELLS:
         return None
     n_rows, modulus = counting.network.n_rows, rule.modulus

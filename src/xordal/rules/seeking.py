@@ -112,9 +112,7 @@ class _Seeker:
                     self._judge(coding, vector, modulus)
         return len(of_all)
 
-    def _noisy_parities(
-        self, coding: Coding, rows: NDArray[np.int64]
-    ) -> list[tuple[float, NDArray[np.int64]]]:
+    def _noisy_parities(self, coding: Coding, rows: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
         """Return parities of few binary columns that hold in most rows, and by what share they are broken.
 
         They were counted in thousands of rows, and are not screened by fewer: of those that nearly a quarter of

@@ -118,7 +118,7 @@ class AdditiveRule:
     name: str = ""
 
     @classmethod
-    def of_codes(  # noqa: PLR0913, PLR0917 - what a rule consists of
+    def of_codes(
         cls, variables: Sequence[int], modulus: int, factors: Sequence[int], remainder: int, n_rows: int,
         n_broken: int, by_chance: float, log_p_value: float,
     ) -> AdditiveRule:  # fmt: skip
@@ -126,15 +126,16 @@ class AdditiveRule:
 
         Examples
         --------
-        >>> rule = AdditiveRule.of_codes((0, 1), 3, (1, -1), 2, n_rows=9, n_broken=0, by_chance=0.3, log_p_value=-9.0)
+        >>> rule = AdditiveRule.of_codes((0, 1), 3, (1, -1), 2, 9, n_broken=0, by_chance=0.3, log_p_value=-9.0)
         >>> rule.functions, rule.factors, rule.remainder, rule.sum_of((1, 2))
         (((0, 1, 2), (0, 2, 1)), (1, -1), 2, 0)
         """
         functions = tuple(tuple(factor * code % modulus for code in range(modulus)) for factor in factors)
         name = "parity" if modulus == 2 else ""
         return cls(
-            tuple(variables), modulus, functions, -remainder % modulus, n_rows, n_broken, by_chance, log_p_value, name
-        )
+            tuple(variables), modulus, functions, -remainder % modulus, n_rows, n_broken, by_chance,
+            log_p_value, name,
+        )  # fmt: skip
 
     @property
     def factors(self) -> tuple[int, ...]:
@@ -148,7 +149,7 @@ class AdditiveRule:
         return -self.constant % self.modulus if self.modulus else -self.constant
 
     def sum_of(self, codes: Sequence[int]) -> int | None:
-        """Return the sum for level codes of its variables, 0 where the rule holds; None where it is not known."""
+        """Return the sum for level codes of its variables, 0 where the rule holds; None where it is open."""
         values = [of[code] for of, code in zip(self.functions, codes, strict=True)]
         if None in values:
             return None

@@ -73,7 +73,7 @@ def test_a_biased_input_leaves_the_group_full_and_says_what_its_parts_share() ->
     assert group.parts_share == pytest.approx(log(2) + 0.6 * log(0.6) + 0.4 * log(0.4), abs=0.01)
     told = "\n".join(network_lines(learned))
     assert "any 4 of them look nearly independent" in told
-    assert "together: an odd number of them is True, in all rows (5" in told
+    assert "together: 1, 3 or 5 of the 5 columns have the value True, in all rows (5" in told
 
 
 def test_noise_in_a_clique_is_no_group() -> None:
@@ -94,7 +94,9 @@ def test_sums_modulo_the_levels_with_signs() -> None:
     assert rule is not None and rule.is_exact and rule.low > 0.98 and rule.log_p_value < log(1e-9)
     assert (rule.kind, rule.holds) == ("sum", 1.0) and rule.additive is not None
     assert (rule.additive.modulus, rule.additive.remainder, rule.additive.factors) == (5, 2, (1, -1, -1))
-    assert rule.additive.n_broken == 0 and all(rule.additive.sum_of(cell) == 0 for cell in [(0, 0, 3), (4, 1, 1)])
+    assert rule.additive.n_broken == 0 and all(
+        rule.additive.sum_of(cell) == 0 for cell in [(0, 0, 3), (4, 1, 1)]
+    )
     assert rule.by_chance == pytest.approx(0.2)
 
 

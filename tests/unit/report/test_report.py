@@ -128,7 +128,7 @@ def test_a_large_component_is_laid_out_without_overlap_and_waste(links: list[tup
 def test_the_music_box_in_words() -> None:
     table = music_box().joint.exact_table()
     summary = summarise(fit_network(table, learn(table)), "Box")
-    assert summary.lead.endswith("would have missed 10 of the 12 links.")
+    assert summary.lead.endswith("Learners that add one link at a time miss 10 of the 12 links.")
     assert summary.groups is not None
     assert [group.heading for group in summary.groups][:2] == [
         "music_box | dog | John",

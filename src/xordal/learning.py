@@ -28,6 +28,7 @@ from xordal.model.smoothing import Smoothing
 from xordal.pi.by_size import discover_by_size
 from xordal.pi.colored import color, largest_size
 from xordal.pi.discover import Data, discover
+from xordal.pi.following import without_parts_of
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
 from xordal.pi.measuring import measured_exactly
@@ -226,7 +227,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                 asking = _of_groups(known, plan, judge)
                 learned = _with_submodels(known, graph, learned, plan, asking, watch, hidden_by)
             if seeks_rules and run.is_complete and isinstance(source, CategoricalTable):
-                learned = _with_rules(source, learned, plan, on_entry)
+                learned = _with_rules(source, learned, plan, on_entry, hidden_by)
             return learned
     except Stopped:
         return learned
@@ -428,6 +429,7 @@ def _with_submodels(
         colored_links=colored.colored_links,
         submodels_up_to=colored.sought_up_to,
         n_following=colored.n_following,
+        n_unexamined=colored.n_unexamined,
     )
 
 
@@ -446,19 +448,30 @@ def _seeks_rules(
 
 
 def _with_rules(
-    table: CategoricalTable, learned: Learned, plan: Plan, on_entry: Callable[[TraceEntry], None]
+    table: CategoricalTable,
+    learned: Learned,
+    plan: Plan,
+    on_entry: Callable[[TraceEntry], None],
+    hidden_by: HiddenBy,
 ) -> Learned:
-    """Add to the trace the rules that no hidden group tells already."""
+    """Add to the trace the rules that no hidden group tells already; groups that follow from rules go."""
     groups = learned.submodels or ()
     alpha = getattr(plan.criterion, "alpha", None)
     found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups)
-    told = {group.variables for group in groups if group.rule is not None and group.rule.kind != "function"}
+    told = {
+        group.variables for group in groups if group.rule is not None and group.rule.kind in ("parity", "sum")
+    }
     entries = [
         rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told
     ]
     for entry in entries:
         on_entry(entry)
-    return replace(learned, run=replace(learned.run, trace=(*learned.trace, *entries)))
+    learned = replace(learned, run=replace(learned.run, trace=(*learned.trace, *entries)))
+    if learned.submodels is None or hidden_by == "letter":
+        return learned
+    kept = without_parts_of([varset(rule.variables) for rule in found], groups)
+    n_following = learned.n_following + len(groups) - len(kept)
+    return replace(learned, submodels=tuple(kept), n_following=n_following)
 
 
 def rule_entry(rule: AdditiveRule, graphs_tested: int) -> TraceEntry:

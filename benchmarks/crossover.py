@@ -12,7 +12,7 @@ from itertools import combinations, islice
 from benchmarks.scan import N_COLUMNS, seconds, started_anew, table_of
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.select import seconds_of_numpy
-from xordal.types import varset
+from xordal.types.varsets import varset
 
 
 def main() -> None:

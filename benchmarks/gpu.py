@@ -27,7 +27,7 @@ from xordal.counting.gpu.screening import Columns
 from xordal.counting.oracle import Measure
 from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
-from xordal.types import VarSet, varset
+from xordal.types.varsets import VarSet, varset
 
 N_TABLES, TOP = 100, 20  # on which the GPU's best sets are compared with the processor's, and how many
 MEASURES: tuple[Measure, ...] = ("total", "needed", "interaction")

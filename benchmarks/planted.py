@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xordal.data.table import CategoricalTable
-from xordal.types import LinkSet
+from xordal.types.varsets import LinkSet
 
 FLIPPED = 0.05  # share of rows in which a hidden rule does not hold
 COPIED = 0.7  # share of rows in which a column of a chain repeats the one before

@@ -12,7 +12,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from xordal import CategoricalTable, EntropyDecrement, Learned, learn
 from xordal.pi.zoo import music_box, table_1
-from xordal.types import EngineName
+from xordal.types.choices import EngineName
 
 Task = Callable[[EngineName], Learned]
 

@@ -20,7 +20,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from tests.agrum import as_bayesian_network, gum
 from xordal import CategoricalTable, DecomposableMarkovNetwork, learn, read_table
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.observed import Observed
 
 N_ROWS, N_PEER_ROWS = 100_000, 300

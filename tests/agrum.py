@@ -8,7 +8,7 @@ import numpy as np
 
 from xordal.graph.chordal import perfect_order
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.types import members
+from xordal.types.varsets import members
 
 with warnings.catch_warnings():  # its extension crashes where the warnings of its own import are errors
     warnings.simplefilter("ignore")

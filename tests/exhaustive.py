@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
 from xordal.graph.signed_sets import signed_sets
-from xordal.types import Link, LinkSet
+from xordal.types.varsets import Link, LinkSet
 
 
 class Everything(NamedTuple):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
-from xordal.types import Link
+from xordal.types.varsets import Link
 
 
 @st.composite

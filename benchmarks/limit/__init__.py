@@ -33,7 +33,7 @@ def library(flags: tuple[str, ...] = FLAGS) -> Any:
     if asked is None:
         del os.environ["OMP_WAIT_POLICY"]
     shutil.rmtree(folder)  # it stays loaded
-    loaded.scan_triples.restype = loaded.scan_given.restype = ctypes.c_long
+    loaded.scan_triples.restype = loaded.scan_given.restype = loaded.scan_fours.restype = ctypes.c_long
     return loaded
 
 
@@ -75,6 +75,19 @@ def scan_triples(
         if found <= room:
             return sets[:found], shared[:found]
         room = found
+
+
+def scan_fours(
+    words: NDArray[np.uint64], shape: tuple[int, int], bar: float, *, threads: int, room: int = 1 << 20
+) -> NDArray[np.int32]:
+    """Return the sets of four columns whose total correlation reaches the bar; shape: columns, rows."""
+    sets, logs = np.empty((room, 4), np.int32), _logs(shape[1])
+    found = library().scan_fours(
+        ctypes.c_void_p(words.ctypes.data), ctypes.c_int(shape[0]), ctypes.c_long(shape[1]),
+        ctypes.c_void_p(logs.ctypes.data), ctypes.c_double(bar), threads,
+        ctypes.c_void_p(sets.ctypes.data), ctypes.c_long(room),
+    )  # fmt: skip
+    return sets[: min(found, room)]
 
 
 class Given:

@@ -1,4 +1,4 @@
-/* The machine's limit: all triples of binary columns, those whose total correlation reaches a bar.
+/* The machine's limit: all triples, or sets of four, of binary columns whose total correlation reaches a bar.
  *
  * The best algorithm we know, written down once for speed and nothing else. For each i: the rows in which x_i has its
  * rarer value are pushed together; then one symmetric product of bit columns, eight by eight, words of eight columns
@@ -271,5 +271,123 @@ long scan_given(const u64 *words, int N, int levels, const long *start, const in
         free(found.sets), free(found.shared), free(counts), free(chi);
     }
     free(x), free(weight);
+    return total;
+}
+
+/* All sets h < i < j < k of binary columns whose total correlation reaches the bar. The rows in which h and i have their
+ * rarer values are pushed together and multiplied; the other three cells of h and i follow from the triples, which are
+ * counted beforehand. What the four share is I(h;i) + I(j;hi) + I(k;hi) + I(j;k|hi); the last is bounded by the squares
+ * of the four cells. Sets of four are written four numbers each. */
+long scan_fours(const u64 *words, int N, long n, const double *logs, double bar, int threads, int32_t *sets, long room) {
+    const int W = (int)((n + 63) / 64), B = (N + 7) / 8, S = B * 8;
+    const size_t block = (size_t)W * 8, table = (size_t)S * S;
+    int32_t *n2 = malloc(sizeof(int32_t) * table), *n1 = malloc(sizeof(int32_t) * S);
+    int32_t *n3 = malloc(sizeof(int32_t) * table * N);
+    for (int a = 0; a < B; a++)
+        for (int b = a; b < B; b++) product(words + a * block, words + b * block, W, n2 + (size_t)a * 8 * S + b * 8, S);
+    for (int a = 0; a < S; a++) {
+        n1[a] = n2[(size_t)a * S + a];
+        for (int b = 0; b < a; b++) n2[(size_t)a * S + b] = n2[(size_t)b * S + a];
+    }
+    long total = 0;
+#pragma omp parallel num_threads(threads)
+    {
+        int32_t *found = malloc(sizeof(int32_t) * 4 * 64);
+        long n_found = 0, f_room = 64;
+        u64 *sub = aligned_alloc(64, sizeof(u64) * B * block), *low = aligned_alloc(64, sizeof(u64) * B * block);
+        u64 *mask = malloc(sizeof(u64) * W);
+        int32_t *counts = malloc(sizeof(int32_t) * 8 * S);
+        double *x = malloc(sizeof(double) * 4 * S), *weight = malloc(sizeof(double) * 4 * S);
+        double *info = malloc(sizeof(double) * S);
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < N; i++) {
+            for (int t = 0; t < W; t++) mask[t] = words[(i / 8) * block + 8 * t + i % 8];
+            int w = (n1[i] + 63) / 64;
+            const size_t step = (size_t)width(w, W) * 8;
+            const int first = (i + 1) / 8;
+            for (int b = first; b < B; b++) w = compact(words + b * block, mask, W, sub + b * step, w);
+            for (int a = first; a < B; a++)
+                for (int b = a; b < B; b++)
+                    product(sub + a * step, sub + b * step, w, n3 + i * table + (size_t)a * 8 * S + b * 8, S);
+        }
+#pragma omp for schedule(dynamic, 1)
+        for (int h = 0; h < N - 3; h++) {
+            for (int t = 0; t < W; t++) mask[t] = words[(h / 8) * block + 8 * t + h % 8];
+            int wh = (n1[h] + 63) / 64;
+            const size_t step_h = (size_t)width(wh, W) * 8;
+            for (int b = (h + 1) / 8; b < B; b++) wh = compact(words + b * block, mask, W, sub + b * step_h, wh);
+            for (int i = h + 1; i < N - 2; i++) {
+                const int32_t *with_h = n2 + (size_t)h * S, *with_i = n2 + (size_t)i * S;
+                const long r[4] = {with_h[i], n1[h] - with_h[i], n1[i] - with_h[i], n - n1[h] - n1[i] + with_h[i]};
+                const int first = (i + 1) / 8;
+                int w = (int)((r[0] + 63) / 64);
+                const size_t step = (size_t)width(w, wh) * 8;
+                for (int t = 0; t < wh; t++) mask[t] = sub[(i / 8) * step_h + 8 * t + i % 8];
+                for (int b = first; b < B; b++) w = compact(sub + b * step_h, mask, wh, low + b * step, w);
+                const int32_t *with_hi = n3 + h * table + (size_t)i * S;
+                double base = logs[n];
+                for (int a = 0; a < 4; a++) base += logs[r[a]];
+                base = (base - logs[n1[h]] - logs[n - n1[h]] - logs[n1[i]] - logs[n - n1[i]]) / n;
+                for (int k = first * 8; k < S; k++) {
+                    const long one[4] = {with_hi[k], with_h[k] - with_hi[k], with_i[k] - with_hi[k],
+                                         n1[k] - with_h[k] - with_i[k] + with_hi[k]};
+                    double sum = logs[n] - logs[n1[k]] - logs[n - n1[k]];
+                    for (int a = 0; a < 4; a++) {
+                        const long zero = r[a] - one[a];
+                        x[a * S + k] = one[a];
+                        weight[a * S + k] = one[a] > 0 && zero > 0 ? 1.0 / one[a] + 1.0 / zero : 0;
+                        sum += logs[one[a]] + logs[zero] - logs[r[a]];
+                    }
+                    info[k] = sum / n;
+                }
+                for (int jb = first; jb < B; jb++) {
+                    for (int kb = jb; kb < B; kb++) product(low + jb * step, low + kb * step, w, counts + kb * 8, S);
+                    for (int lane = 0; lane < 8; lane++) {
+                        const int j = jb * 8 + lane;
+                        if (j <= i || j >= N) continue;
+                        const int32_t *restrict t = counts + lane * S, *restrict u = n3 + i * table + (size_t)j * S;
+                        const int32_t *restrict v = n3 + h * table + (size_t)j * S, *restrict jk = n2 + (size_t)j * S;
+                        const double *restrict x0 = x, *restrict x1 = x + S, *restrict x2 = x + 2 * S, *restrict x3 = x + 3 * S;
+                        const double *restrict w0 = weight, *restrict w1 = weight + S, *restrict w2 = weight + 2 * S,
+                                               *restrict w3 = weight + 3 * S;
+                        double p[4], q[4];
+                        for (int a = 0; a < 4; a++) {
+                            p[a] = r[a] ? x[a * S + j] / r[a] : 0;
+                            q[a] = weight[a * S + j] * r[a] / n;
+                        }
+                        const double limit = bar - base - info[j] - 1e-9;
+                        int hits = 0;
+                        for (int k = j + 1; k < N; k++) {
+                            const double d0 = t[k] - p[0] * x0[k], d1 = v[k] - t[k] - p[1] * x1[k];
+                            const double d2 = u[k] - t[k] - p[2] * x2[k];
+                            const double d3 = jk[k] - u[k] - v[k] + t[k] - p[3] * x3[k];
+                            const double chi = q[0] * w0[k] * d0 * d0 + q[1] * w1[k] * d1 * d1 + q[2] * w2[k] * d2 * d2 +
+                                               q[3] * w3[k] * d3 * d3;
+                            hits += chi + info[k] >= limit;
+                        }
+                        if (!hits) continue;
+                        for (int k = j + 1; k < N; k++) {
+                            const long c[4] = {t[k], v[k] - t[k], u[k] - t[k], (long)jk[k] - u[k] - v[k] + t[k]};
+                            double sum = 0;
+                            for (int a = 0; a < 4; a++) {
+                                const long y = (long)x[a * S + j], z = (long)x[a * S + k];
+                                sum += logs[c[a]] + logs[y - c[a]] + logs[z - c[a]] + logs[r[a] - y - z + c[a]] + logs[r[a]] -
+                                       logs[y] - logs[r[a] - y] - logs[z] - logs[r[a] - z];
+                            }
+                            if (sum / n + info[k] < limit) continue;
+                            if (n_found == f_room) found = realloc(found, sizeof(int32_t) * 4 * (f_room *= 2));
+                            const int32_t set[4] = {h, i, j, k};
+                            memcpy(found + 4 * n_found++, set, sizeof set);
+                        }
+                    }
+                }
+            }
+        }
+#pragma omp critical
+        for (long f = 0; f < n_found; f++, total++)
+            if (total < room) memcpy(sets + 4 * total, found + 4 * f, sizeof(int32_t) * 4);
+        free(found), free(sub), free(low), free(mask), free(counts), free(x), free(weight), free(info);
+    }
+    free(n2), free(n1), free(n3);
     return total;
 }

@@ -24,7 +24,7 @@ from xordal.graph.signed_sets import change, free_parameters
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.null_law import NullLaw, log_p_value
-from xordal.types import Link, LinkSet, varset
+from xordal.types.varsets import Link, LinkSet, varset
 
 LEVELS = (0.05, 0.01, 0.001)
 

@@ -30,10 +30,10 @@ from xordal import BIC, CategoricalTable, DecomposableMarkovNetwork, Limits, Set
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.finalize import entropy
 from xordal.graph.chordal import ChordalGraph
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.network import estimate
 from xordal.model.smoothing import smoothing_text
-from xordal.types import varset
+from xordal.types.varsets import varset
 
 NAMES = ("nltcs", "msnbc", "plants", "dna")
 LINKS = (1, 2, 3)

@@ -23,7 +23,7 @@ from benchmarks.recovery.networks import table_of
 from benchmarks.recovery.study import arguments, markdown, publish
 from xordal import BIC, BayesianNetwork, learn
 from xordal.formats.bif import read_bif
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 
 NAMES = ("asia", "sachs", "child", "alarm")
 N_ROWS = 10_000

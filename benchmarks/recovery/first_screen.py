@@ -22,7 +22,9 @@ import numpy as np
 from benchmarks.recovery.study import arguments, markdown, publish
 from xordal import CategoricalTable, Learned, learn, read_table
 from xordal.formats.text import MOST_GROUPS, ranked_groups
-from xordal.types import Rule, Submodel, members
+from xordal.types.groups import Submodel
+from xordal.types.rules import Rule
+from xordal.types.varsets import members
 
 TABLES: dict[str, tuple[str, int | None]] = {
     "kr_vs_kp": ("pmlb/kr_vs_kp.tsv", None),

@@ -16,7 +16,7 @@ from benchmarks.recovery.study import arguments, markdown, publish, repeat, shar
 from xordal import learn
 from xordal.pi.zoo import build, music_box, table_1
 from xordal.pi.zoo.model import Model
-from xordal.types import LinkSet
+from xordal.types.varsets import LinkSet
 
 
 @dataclass(frozen=True)

@@ -181,9 +181,8 @@ def chained(
             drawn = np.where(generator.random(n_rows) < stay, columns[-1] % n_levels, drawn)
         columns.append(drawn)
     size = int(np.prod(levels))
-    return (
-        np.bincount(np.ravel_multi_index(tuple(columns), tuple(levels)), minlength=size).reshape(levels) * 1.0
-    )
+    counts = np.bincount(np.ravel_multi_index(tuple(columns), tuple(levels)), minlength=size)
+    return counts.reshape(levels).astype(np.float64)
 
 
 SPARSE: dict[str, tuple[tuple[int, ...], float, float, int]] = {

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from benchmarks.recovery.study import arguments, markdown, publish
 from xordal import BIC, BayesianNetwork, CategoricalTable, Limits, learn
 from xordal.formats.bif import read_bif
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 
 NAMES = ("asia", "sachs", "child", "insurance", "alarm", "hailfinder", "win95pts")
 N_ROWS, N_FRESH = 100_000, 20_000

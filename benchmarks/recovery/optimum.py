@@ -35,7 +35,7 @@ from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.search.problem import Problem
 from xordal.search.refine.optimum import best_network
 from xordal.statistics.criterion import Sample
-from xordal.types import LinkSet
+from xordal.types.varsets import LinkSet
 
 PUBLISHED = [
     "reinis__gRbase", "lizard__gRbase", "UCBAdmissions__datasets", "HairEyeColor__datasets", "PreSex__vcd",

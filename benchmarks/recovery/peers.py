@@ -24,7 +24,7 @@ from benchmarks.recovery.study import arguments, markdown, publish, share_text, 
 from xordal import CategoricalTable, learn
 from xordal.graph.chordal import ChordalGraph
 from xordal.pi.colored import excess_entropy
-from xordal.types import Link, VarSet, varset
+from xordal.types.varsets import Link, VarSet, varset
 
 N_ROWS = 1000
 _MOST_EXHAUSTIVE = 5

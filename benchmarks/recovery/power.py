@@ -24,7 +24,7 @@ from xordal.graph.signed_sets import free_parameters
 from xordal.statistics.criterion import Evidence, Sample
 from xordal.statistics.needed import NeededParts
 from xordal.statistics.null_law import NullLaw
-from xordal.types import SignedSets, VarSet, varset
+from xordal.types.varsets import SignedSets, VarSet, varset
 
 ALPHA = 0.05
 WANTED = 0.9

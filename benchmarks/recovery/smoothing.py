@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from benchmarks.recovery.density import NAMES, Task, folder
 from benchmarks.recovery.study import markdown, publish
 from xordal import BIC, Backoff, DecomposableMarkovNetwork, learn
-from xordal.learning import fit_network
-from xordal.types import members, varset
+from xordal.learning.fitting import fit_network
+from xordal.types.varsets import members, varset
 
 PENALTIES = (1.0, 0.25, 0.06)
 STRENGTHS = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)

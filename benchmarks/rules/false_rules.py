@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
+from xordal.formats.additive import evidence_text, rule_words
 from xordal.rules.finding import FoundRules, find_rules
-from xordal.types import AdditiveRule
+from xordal.types.rules import AdditiveRule
 
 Columns = dict[str, NDArray[np.int64]]
 SEED = 20_000
@@ -133,6 +134,11 @@ def holds_in(fresh: CategoricalTable, found: FoundRules, rule: AdditiveRule) -> 
     return float(zero.mean())
 
 
+def sentence(found: FoundRules, rule: AdditiveRule) -> str:
+    """Return a rule in words, to be looked at."""
+    return f"{rule_words(found, rule)}; {evidence_text(rule)}"
+
+
 def false_rules(seed: int) -> list[str]:
     """Return what is false of the rules found in one table."""
     found = find_rules(drawn(seed, 0))
@@ -142,9 +148,9 @@ def false_rules(seed: int) -> list[str]:
         names = found.names(rule)
         gain = rule.holds - rule.by_chance
         if rule.modulus and not (rule.modulus == 7 and WEEKDAY in names):
-            told.append(f"modulo {rule.modulus}")
+            told.append(f"modulo {rule.modulus}: {sentence(found, rule)}")
         elif holds_in(fresh, found, rule) - rule.by_chance < gain / 2:
-            told.append(f"does not hold again ({rule.name or rule.modulus})")
+            told.append(f"does not hold again: {sentence(found, rule)}")
     return told
 
 
@@ -164,7 +170,7 @@ def page(n_tables: int, seed: int = SEED) -> str:
         except DataError:
             told = []  # too short for its unknowns: nothing is claimed
         n_false += bool(told)
-        kinds.update(set(told))
+        kinds.update({each.split(":")[0] for each in told})
         if told or k % 50 == 49:
             print(seed + k, told, f"{n_false} of {k + 1}", flush=True)
     low, high = interval(n_false, n_tables)

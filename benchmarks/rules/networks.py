@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.rules.speed import binary_table
 from xordal import CategoricalTable, DecomposableMarkovNetwork, learn
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.pi.zoo import music_box
 
 NAMES = [f"d{place}" for place in range(1, 14)]

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import sync_playwright
 
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.pi.zoo import music_box
 from xordal.report.html import report_page
 from xordal.report.summary import summarise

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from xordal.formats.networkx import from_networkx, to_networkx
     from xordal.formats.pgmpy import from_pgmpy, to_pgmpy
     from xordal.formats.pyagrum import from_pyagrum, to_pyagrum
-    from xordal.learning import Interrupted, learn
+    from xordal.learning.learn import Interrupted, learn
     from xordal.model.directed import BayesianNetwork
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.model.smoothing import Backoff
@@ -48,10 +48,12 @@ if TYPE_CHECKING:
     from xordal.statistics.scores import BIC, EBIC, BDeu
     from xordal.statistics.significance import Significance
     from xordal.tuning.tune import Tuned, TuningInterrupted, tune
-    from xordal.types import AdditiveRule, Learned, Stability, TraceEntry
+    from xordal.types.learned import Learned, Stability
+    from xordal.types.rules import AdditiveRule
+    from xordal.types.trace import TraceEntry
 
 _HOME = {
-    "AdditiveRule": "xordal.types",
+    "AdditiveRule": "xordal.types.rules",
     "Backoff": "xordal.model.smoothing",
     "BDeu": "xordal.statistics.scores",
     "BIC": "xordal.statistics.scores",
@@ -70,8 +72,8 @@ _HOME = {
     "FoundRules": "xordal.rules.finding",
     "ImpossibleEvidence": "xordal.errors",
     "Checked": "xordal.checking",
-    "Interrupted": "xordal.learning",
-    "Learned": "xordal.types",
+    "Interrupted": "xordal.learning.learn",
+    "Learned": "xordal.types.learned",
     "Limits": "xordal.search.limits",
     "ModelFileError": "xordal.errors",
     "MultiLinkClassifier": "xordal.predictors.classifier",
@@ -80,11 +82,11 @@ _HOME = {
     "Scanned": "xordal.scanning",
     "SettingsError": "xordal.errors",
     "Significance": "xordal.statistics.significance",
-    "Stability": "xordal.types",
+    "Stability": "xordal.types.learned",
     "Tuned": "xordal.tuning.tune",
     "TuningInterrupted": "xordal.tuning.tune",
     "TextFormat": "xordal.data.dialect",
-    "TraceEntry": "xordal.types",
+    "TraceEntry": "xordal.types.trace",
     "XordalError": "xordal.errors",
     "bootstrap": "xordal.resampling",
     "from_networkx": "xordal.formats.networkx",
@@ -93,7 +95,7 @@ _HOME = {
     "broken_rows": "xordal.rules.repair",
     "find_rules": "xordal.rules.finding",
     "check": "xordal.checking",
-    "learn": "xordal.learning",
+    "learn": "xordal.learning.learn",
     "plot_network": "xordal.report.notebook",
     "plot_submodel": "xordal.report.notebook",
     "plot_trace": "xordal.report.notebook",

@@ -38,7 +38,9 @@ from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.criterion import Sample
 from xordal.statistics.hidden import VISIBLE, Sharing
 from xordal.statistics.significance import Significance
-from xordal.types import Rule, RuleKind, Share, Submodel, VarSet, members
+from xordal.types.groups import Share, Submodel
+from xordal.types.rules import Rule, RuleKind
+from xordal.types.varsets import VarSet, members
 
 Verdict = Literal["held", "gone", "undecided"]
 Levels = Sequence[Sequence[Hashable]]
@@ -141,7 +143,7 @@ def check(network: DecomposableMarkovNetwork, data: Any, *, by_text: bool = Fals
     Examples
     --------
     >>> from xordal import CategoricalTable, learn
-    >>> from xordal.learning import fit_network
+    >>> from xordal.learning.fitting import fit_network
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> table = CategoricalTable.from_rows("abc", rows)
     >>> found = check(fit_network(table, learn(table)), table)

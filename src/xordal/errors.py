@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from math import log10
 
 
 class XordalError(Exception):
@@ -60,3 +61,16 @@ def counted(number: int, thing: str) -> str:
     ('1 link', '3,583 graphs')
     """
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def about(number: int) -> str:
+    """Return a large whole number in short, however large it is.
+
+    Examples
+    --------
+    >>> about(16_777_217), about(2**27), about(2**100_000)
+    ('16,777,217', '1.34e+08', '1e+30103')
+    """
+    if number < 10**8:
+        return f"{number:,}"
+    return f"{number:.3g}" if number < 10**300 else f"1e+{round(log10(number))}"

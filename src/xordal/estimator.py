@@ -7,6 +7,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import escape
 from numbers import Integral
 from pathlib import Path
@@ -20,21 +21,30 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from xordal.counting.select import Backend
+from xordal.data.column import Column, in_memory
+from xordal.data.discretise import Bins
+from xordal.data.entering import table_from
 from xordal.data.frames import is_plain_pandas
-from xordal.data.read import read_table
+from xordal.data.missing import rows_kept
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats.networkx import to_networkx
 from xordal.formats.text import network_lines, weakness
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.predict import log_probabilities
+from xordal.model.rows import RowCodes
 from xordal.model.smoothing import Smoothing
 from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
 from xordal.search.limits import Limits
 from xordal.statistics.criterion import Criterion
 from xordal.statistics.significance import Significance
-from xordal.types import Learned, NamedSubmodel, Trace, named_submodel
+from xordal.types.choices import Missing
+from xordal.types.groups import NamedSubmodel, named_submodel
+from xordal.types.learned import Learned
+from xordal.types.trace import Trace
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -69,6 +79,12 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     backend
         Who counts: ``"auto"``, ``"numpy"``, ``"numba"`` or ``"gpu"``, or a
         :class:`~xordal.counting.select.Backend` of your own. What is learned does not depend on it.
+    missing
+        Missing values: ``"error"`` refuses them, ``"drop"`` leaves their rows out of ``fit``, ``"level"`` makes
+        them a level. Rows to be scored may miss values under any of these.
+    bins
+        Cuts columns that look continuous into that many levels; :class:`~xordal.Bins` says how. Numbers to be
+        scored go into the bins of ``fit``.
     smoothing
         Of the clique tables behind ``score``: a number of rows spread evenly over the cells of each table, 0
         for maximum likelihood; or :class:`~xordal.Backoff`, which shrinks them towards smaller margins.
@@ -122,6 +138,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         constraints: Constraints | None = None,
         limits: Limits | None = None,
         backend: str | Backend = "auto",
+        missing: Missing = "error",
+        bins: Bins | int | None = None,
         smoothing: Smoothing = 1.0,
         callback: Callable[[Progress], None] | None = None,
         random_state: Any = None,
@@ -136,6 +154,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         self.constraints = constraints
         self.limits = limits
         self.backend = backend
+        self.missing = missing
+        self.bins = bins
         self.smoothing = smoothing
         self.callback = callback
         self.random_state = random_state
@@ -147,14 +167,15 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         ----------
         X
             Any table :func:`xordal.read_table` takes from memory, or one it has read: a pandas, polars or
-            pyarrow frame, an array, rows. Nothing may be missing; ``read_table`` has policies for that.
+            pyarrow frame, an array, rows. What looks like an identifier takes no part, as in
+            :func:`xordal.learn`.
         y
             Ignored.
         sample_weight
-            How often each row counts, whole numbers: the same as repeating the rows.
+            How often each row counts: one number a row, or the name of a column of ``X`` that holds them.
         """
-        table = self._table(X, sample_weight, reset=True)
-        self.learned_: Learned = learn(
+        table = self._read(X, sample_weight)
+        learned = learn(
             table,
             max_links=self.max_links,
             max_variables=self.max_variables,
@@ -168,7 +189,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             backend=self.backend,
             on_progress=self.callback,
         )
-        self.network_: DecomposableMarkovNetwork = fit_network(table, self.learned_, smoothing=self.smoothing)
+        self.network_: DecomposableMarkovNetwork = fit_network(table, learned, smoothing=self.smoothing)
+        self.learned_: Learned = replace(learned, table=None)  # an estimator does not hold on to the rows
         self.graph_: nx.Graph = to_networkx(self.learned_)
         self.trace_: Trace = self.learned_.trace
         self.submodels_: tuple[NamedSubmodel, ...] | None = None
@@ -185,8 +207,12 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         A level that did not occur in ``fit`` is impossible to the network: its row has -inf.
         """
         check_is_fitted(self)
-        table = self._table(X, None, reset=False)
-        return self.network_.log_prob(self.network_.encode(table.columns()))
+        columns = _columns(X)
+        self._check_header(X, [column.name for column in columns], reset=False)
+        taken = [columns[place] for place in self._places]
+        if self.missing == "error":
+            rows_kept(taken, "error", in_memory)
+        return log_probabilities(self.network_, RowCodes(self.network_.encode(taken), None, in_memory))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log probability of the rows, in nats: the mean log-likelihood.
@@ -214,11 +240,9 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             If the file cannot be written.
         """
         check_is_fitted(self)
-        from xordal.data.write import write_text
-        from xordal.report.html import report_page
-        from xordal.report.summary import summarise
+        from xordal.report.html import write_report
 
-        write_text(path, report_page(summarise(self.network_, title)))
+        write_report(path, self.network_, title=title)
 
     def _html_repr(self) -> str:
         """Return the estimator as notebooks show it: what was learned, above scikit-learn's own box."""
@@ -238,23 +262,32 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             return Significance(seed=int(self.random_state))
         return Significance(seed=int(check_random_state(self.random_state).randint(2**31 - 1)))
 
-    def _table(self, X: Any, sample_weight: Any, *, reset: bool) -> CategoricalTable:
+    def _read(self, X: Any, sample_weight: Any) -> CategoricalTable:
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 0:
             raise DataError(
                 f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
             )
         if isinstance(X, str | Path):
             raise DataError(f"A table is wanted here, not a file: read it with xordal.read_table({str(X)!r}).")
-        if isinstance(sample_weight, str):
-            raise DataError(f"sample_weight must hold one number a row, not a name ({sample_weight!r}).")
-        table = read_table(X, weights=sample_weight) if reset else _as_given(X)
+        table = self._table_of(X, sample_weight)
+        names = list(X.columns) if is_plain_pandas(X) else [column.name for column in _columns(X)]
+        self._check_header(X, [str(name) for name in names], reset=True)
+        place_of = {str(name): place for place, name in enumerate(names)}
+        self._places = [place_of[name] for name in table.names]
+        return table
+
+    def _table_of(self, X: Any, sample_weight: Any) -> CategoricalTable:
+        if isinstance(X, CategoricalTable) and sample_weight is None:
+            return X  # read by the user, with policies of their own
+        return table_from(X, weights=sample_weight, missing=self.missing, bins=self.bins)
+
+    def _check_header(self, X: Any, names: list[str], *, reset: bool) -> None:
+        """Have scikit-learn check names and number of columns; its check of values takes seconds on text."""
         if reset and is_plain_pandas(X) and all(type(name) is str for name in X.columns):
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)  # as validate_data does, much sooner
             self.n_features_in_ = len(self.feature_names_in_)
-            return table
-        # scikit-learn checks names and number of columns; its check of the values takes seconds on text.
-        validate_data(self, _header(X, table), reset=reset, skip_check_array=True)
-        return table
+            return
+        validate_data(self, _header(X, names), reset=reset, skip_check_array=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -273,19 +306,18 @@ def _shares(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     return weights
 
 
-def _header(X: Any, table: CategoricalTable) -> Any:
+def _header(X: Any, names: list[str]) -> Any:
     """Return what scikit-learn can read names and number of columns from: the input, or an empty frame."""
     is_known = hasattr(X, "iloc") or not hasattr(X, "__arrow_c_stream__")
     if is_known and not isinstance(X, Mapping | CategoricalTable) and not hasattr(X, "collect"):
         return X
-    return pa.table({name: pa.nulls(0) for name in table.names})
+    return pa.table({name: pa.nulls(0) for name in names})
 
 
-def _as_given(X: Any) -> CategoricalTable:
-    """Return a table to be scored: its columns are known from ``fit``, so nothing is warned about."""
+def _columns(X: Any) -> list[Column]:
     from xordal.data.frames import columns_of
 
-    return X if isinstance(X, CategoricalTable) else CategoricalTable.complete(columns_of(X))
+    return X.columns() if isinstance(X, CategoricalTable) else columns_of(X)
 
 
 def _array(levels: tuple[Any, ...]) -> NDArray[Any]:

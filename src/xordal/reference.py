@@ -20,7 +20,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import combinations
 from math import log, prod
 
-from xordal.types import Link, ScheduleName, SearchRun, TraceEntry
+from xordal.types.choices import ScheduleName
+from xordal.types.trace import SearchRun, TraceEntry
+from xordal.types.varsets import Link
 
 Row = Sequence[Hashable]
 TIE = 1e-12  # gains this close are equal: XOR is symmetric, exact ties are the rule

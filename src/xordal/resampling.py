@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from xordal.data.entering import separated, table_from
 from xordal.data.table import CategoricalTable
-from xordal.learning import learn
-from xordal.types import Link, LinkSet, Stability, VarSet
+from xordal.learning.learn import learn
+from xordal.types.learned import Stability
+from xordal.types.varsets import Link, LinkSet, VarSet
 from xordal.workers import check_whole_numbers, processes, stop_if_told
 
 _KEPT = 1 - exp(-1)
@@ -28,7 +30,7 @@ Found = tuple[LinkSet, tuple[VarSet, ...]]
 
 
 def bootstrap(
-    table: CategoricalTable,
+    data: Any,
     n_samples: int = 100,
     *,
     seed: int = 0,
@@ -40,8 +42,8 @@ def bootstrap(
 
     Parameters
     ----------
-    table
-        The data.
+    data
+        A table, or anything :func:`xordal.read_table` takes: a data frame, an array, a file.
     n_samples
         Number of resamples.
     seed
@@ -52,16 +54,18 @@ def bootstrap(
     on_sample
         Called with the number of resamples that are done.
     settings
-        Passed on to :func:`xordal.learn`.
+        Those of :func:`xordal.learn`, with how the data are read among them.
 
     Examples
     --------
     >>> rows = [(a, b, a ^ b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 25
     >>> stability = bootstrap(CategoricalTable.from_rows("abcd", rows), 10)
-    >>> stability.links[0, 1], stability.submodels[0b111]
+    >>> stability.named_links["a", "b"], stability.named_groups["a", "b", "c"]
     (1.0, 1.0)
     """
     check_whole_numbers(("n_samples", n_samples, 1), ("seed", seed, 0), ("workers", workers, 1))
+    how, settings = separated(settings)
+    table = table_from(data, **how)
     links: Counter[Link] = Counter()
     submodels: Counter[VarSet] = Counter()
     run = partial(_found, table, seed, settings)
@@ -70,7 +74,8 @@ def bootstrap(
             links.update(its_links)
             submodels.update(its_submodels)
             on_sample(n_done)
-    return Stability(int(n_samples), int(seed), _shares(links, n_samples), _shares(submodels, n_samples))
+    shares = _shares(links, n_samples), _shares(submodels, n_samples)
+    return Stability(int(n_samples), int(seed), *shares, table.names)
 
 
 def resample(table: CategoricalTable, generator: np.random.Generator) -> CategoricalTable:

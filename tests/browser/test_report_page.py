@@ -12,12 +12,16 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.opening import LEAST_CONTRAST, opened
 from xordal.data.table import CategoricalTable
 from xordal.formats.shown import shown
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.zoo import music_box
 from xordal.report.html import report_page
 from xordal.report.summary import summarise
-from xordal.types import Learned, SearchRun, Submodel, TraceEntry, links_after, varset
+from xordal.types.groups import Submodel
+from xordal.types.learned import Learned
+from xordal.types.trace import SearchRun, TraceEntry, links_after
+from xordal.types.varsets import varset
 
 pytestmark = pytest.mark.slow  # all of them start a browser
 
@@ -82,7 +86,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_groups_come_first_with_flat_tables_beside_one_that_is_not(browser: Browser, box: Path) -> None:
     with opened(browser, box) as page:
-        assert page.locator("main > section").first.get_attribute("id") == "groups"
+        assert page.locator("main > section").nth(1).get_attribute("id") == "groups"
         card = page.locator("#group-1")
         assert card.locator("h3").inner_text() == "1 music_box | dog | John"
         flat = card.locator(".flat td")
@@ -92,6 +96,62 @@ def test_groups_come_first_with_flat_tables_beside_one_that_is_not(browser: Brow
         joint = card.locator(".together table").last.locator("td")
         assert joint.locator("b").all_inner_texts() == ["250", "0", "0", "250", "0", "250", "250", "0"]
         assert card.locator(".together table").last.locator("td.more, td.less").count() == 8
+
+
+def test_the_network_and_the_strongest_group_are_above_the_fold(browser: Browser, box: Path) -> None:
+    with opened(browser, box) as page:
+        page.set_viewport_size({"width": 1280, "height": 800})
+        for part in ("#map .node >> nth=0", "#map .node >> nth=7", ".strongest .who", ".strongest table"):
+            seen = page.locator(part).bounding_box()
+            assert seen is not None
+            assert seen["y"] >= 0
+            assert seen["y"] + seen["height"] <= 800, part
+        assert page.locator(".strongest .who").inner_text() == "music_box | dog | John"
+
+
+def test_links_are_filtered_by_strength(browser: Browser, box: Path) -> None:
+    with opened(browser, box) as page:
+        assert page.locator("#strongest-of").inner_text() == "all 12"
+        page.locator("#strength").fill("3")
+        assert page.locator("#strongest-of").inner_text() == "strongest 3 of 12"
+        assert page.locator("#map .link:visible").count() == 3
+        page.locator("#strength").fill("12")
+        assert page.locator("#map .link:visible").count() == 12
+
+
+def test_a_neighbourhood_alone(browser: Browser, box: Path) -> None:
+    with opened(browser, box) as page:
+        page.locator("#names button", has_text="light1").click()
+        page.locator("#near").click()
+        shown = page.locator("#map .node:visible text").all_text_contents()
+        assert sorted(shown) == ["dog", "light1", "light2"]
+        assert page.locator("#map .link:visible").count() == 3
+        page.locator("#detail button", has_text="dog").click()
+        assert page.locator("#map .node:visible").count() == 5
+        page.locator("#near").click()
+        assert page.locator("#map .node:visible").count() == 8
+
+
+def test_a_tangle_opens_with_its_strongest_part(browser: Browser, tmp_path: Path) -> None:
+    """Of 111 columns that all hang together, some twenty are drawn, large enough to be read."""
+    generator = np.random.default_rng(1)
+    bits = generator.integers(0, 2, size=(111, 300))
+    for v in range(2, 111):
+        flipped = generator.random(300) < 0.2
+        bits[v] = np.where(flipped, bits[v], bits[v - 1] & bits[v - 2])
+    table = CategoricalTable.from_rows([f"column {v}" for v in range(111)], bits.T.tolist())
+    links = sorted({(u, v) for u in range(111) for v in (u + 1, u + 2) if v < 111})
+    run = SearchRun((TraceEntry("add", 1, tuple(links), 0.1, 1, 10),), 10, 10, 10)
+    cliques = tuple((v, v + 1, v + 2) for v in range(109))
+    settings = {"criterion": {"name": "Significance", "alpha": 0.05}, "max_links": 3, "schedule": "printed"}
+    learned = Learned(table.names, tuple(links), cliques, run, settings, 300, 1.0, (), ())
+    with opened(browser, written(fit_network(table, learned), tmp_path)) as page:
+        assert 3 <= page.locator("#map .node:visible").count() <= 30
+        box = page.locator("#map .node:visible text").first.bounding_box()
+        assert box is not None
+        assert box["height"] > 9
+        page.locator("#near").click()
+        assert page.locator("#map .node:visible").count() == 111
 
 
 def test_the_replay_steps_through_all_link_sets(browser: Browser, box: Path) -> None:
@@ -188,7 +248,7 @@ def test_a_variable_is_found_and_told_about(browser: Browser, box: Path) -> None
     with opened(browser, box) as page:
         page.locator("#search").fill("LIGHT")
         assert page.locator("#names li:visible").count() == 2
-        assert page.locator("#matches").inner_text() == "2 of 8 variables"
+        assert page.locator("#matches").inner_text() == "2 of 8 columns"
         assert page.locator("#map .node.hit").count() == 2
         page.keyboard.press("Enter")
         assert page.locator("#detail h3").inner_text() == "light1"

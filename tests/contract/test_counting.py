@@ -25,7 +25,7 @@ from xordal.counting.oracle import CachedOracle, EntropyOracle, TableOracle
 from xordal.counting.plain import CountingOracle
 from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 Backend = Callable[[CategoricalTable], TableOracle]
 

@@ -18,7 +18,7 @@ from xordal.counting.oracle import Bar, TableOracle
 from xordal.counting.plain import CountingOracle
 from xordal.data.packed import pack, unpack
 from xordal.data.table import CategoricalTable
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 LEVELS = [1, 2, 2, 3, 5, 16, 17, 300]
 

@@ -24,7 +24,7 @@ from xordal import (
 )
 from xordal.formats.network_files import write_network
 from xordal.formats.plain_words import original
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.directed import Family, along_a_perfect_order
 from xordal.pi.zoo import music_box
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tests.contract.test_counting import BACKENDS, Backend
 from xordal.counting.oracle import Measure, ScanBlock, TableOracle
 from xordal.data.table import CategoricalTable
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 MEASURES: tuple[Measure, ...] = ("total", "needed", "interaction")
 UNFITTED = 2e-4  # nats by which fitting may be off where the fit lies at the border: it nears it like 1/rounds

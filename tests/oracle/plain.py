@@ -28,7 +28,8 @@ from xordal.search.problem import Judged, Problem, evidence, judge
 from xordal.search.schedule import Position, Schedule
 from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict
 from xordal.statistics.significance import Significance, SignificanceJudge
-from xordal.types import Link, LinkSet, SearchRun, TraceEntry, VarSet, members, varset
+from xordal.types.trace import SearchRun, TraceEntry
+from xordal.types.varsets import Link, LinkSet, VarSet, members, varset
 
 
 def plain_search(

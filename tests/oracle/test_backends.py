@@ -15,7 +15,7 @@ from xordal import CategoricalTable, EntropyDecrement, Limits, Significance, lea
 from xordal.search.schedule import Schedule
 from xordal.search.sources import scanned
 from xordal.statistics.criterion import Criterion
-from xordal.types import Learned
+from xordal.types.learned import Learned
 
 WEIGHTS = [1, 2, 9, 10**6, 10**9]
 

@@ -13,7 +13,7 @@ from tests.oracle.test_graphs import as_networkx
 from tests.strategies import chordal_graphs
 from xordal.graph.chordal import ChordalGraph, linked
 from xordal.search.candidate import candidate
-from xordal.types import LinkSet, members
+from xordal.types.varsets import LinkSet, members
 
 
 def legal_link_sets(graph: ChordalGraph, i: int) -> set[LinkSet]:

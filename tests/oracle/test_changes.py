@@ -22,7 +22,7 @@ from xordal.search.refine.prune import removable
 from xordal.search.sources.around import Held
 from xordal.search.state import GraphState
 from xordal.statistics.criterion import Criterion, Sample
-from xordal.types import VarSet
+from xordal.types.varsets import VarSet
 
 
 @dataclass(frozen=True)

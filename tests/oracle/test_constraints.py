@@ -28,7 +28,7 @@ from xordal.graph.min_fill import min_fill
 from xordal.pi.zoo import music_box
 from xordal.reference import entropy as entropy_of_network
 from xordal.statistics.criterion import Criterion
-from xordal.types import Link, LinkSet
+from xordal.types.varsets import Link, LinkSet, members
 
 BOX = music_box().joint.exact_table()
 
@@ -213,3 +213,26 @@ def test_a_time_limit_keeps_what_was_learned(monkeypatch: pytest.MonkeyPatch) ->
     learned = learn(table, max_links=6, criterion=EntropyDecrement(0.05), limits=limits, on_entry=seen.append)
     assert learned.run.stopped_by == "time limit"
     assert learned.trace == whole.trace[:3]
+
+
+@given(masks=neighbour_masks())
+def test_min_fill_is_what_it_says(masks: list[int]) -> None:
+    """Every count taken anew at every step, and every link tried after every link that goes."""
+    assert set(min_fill(masks)) == _filled_in_step_by_step(masks)
+
+
+def _filled_in_step_by_step(masks: list[int]) -> set[Link]:
+    links = {(u, v) for u, mask in enumerate(masks) for v in members(mask) if u < v}
+    left, filled = set(range(len(masks))), set[Link]()
+
+    def missed(v: int) -> set[Link]:
+        around = [u for u in sorted(left) if (min(u, v), max(u, v)) in links | filled]
+        return set(combinations(around, 2)) - links - filled
+
+    while left:
+        first = min(left, key=lambda v: (len(missed(v)), v))
+        filled |= missed(first)
+        left.remove(first)
+    while idle := [one for one in filled if is_chordal(linked([0] * len(masks), links | filled - {one}))]:
+        filled.remove(max(idle))
+    return filled

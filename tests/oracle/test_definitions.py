@@ -22,7 +22,7 @@ from xordal.pi.definitions import (
 )
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
-from xordal.types import members, varset
+from xordal.types.varsets import members, varset
 
 Variables = tuple[int, ...]
 

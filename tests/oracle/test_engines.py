@@ -22,7 +22,9 @@ from xordal import BIC, EBIC, BDeu, CategoricalTable, EntropyDecrement, Signific
 from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict, lowest_accepted
-from xordal.types import Learned, ScheduleName, Trace, links_after
+from xordal.types.choices import ScheduleName
+from xordal.types.learned import Learned
+from xordal.types.trace import Trace, links_after
 
 SCHEDULES: list[ScheduleName] = ["printed", "as_run", "straightforward", "single"]
 XOR = [(a, b, a ^ b, 0) for a in (0, 1) for b in (0, 1)]

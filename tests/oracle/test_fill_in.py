@@ -19,7 +19,8 @@ from xordal.graph.fill_in import completions, region, touched
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.pi.zoo import ring
-from xordal.types import Learned, Link, VarSet, members, varset
+from xordal.types.learned import Learned
+from xordal.types.varsets import Link, VarSet, members, varset
 
 
 def separates(graph: ChordalGraph, separator: int, x: int, y: int) -> bool:

@@ -15,7 +15,7 @@ from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, link
 from xordal.graph.junction_tree import junction_tree, maximal_cliques
 from xordal.graph.nearby import disturbed, sets_around
 from xordal.graph.signed_sets import change, free_parameters, signed_sets
-from xordal.types import SignedSets, VarSet, members, varset
+from xordal.types.varsets import SignedSets, VarSet, members, varset
 
 
 def as_networkx(neighbours: list[int] | tuple[int, ...]) -> nx.Graph:

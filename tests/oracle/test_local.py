@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import comb, fsum, inf, lgamma, log, prod
 from pathlib import Path
@@ -29,10 +30,13 @@ from xordal.search.problem import Problem
 from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.optimum import best_graph
 from xordal.search.schedule import Schedule
+from xordal.search.sources.around import BY_COMPONENT, HeldSets
 from xordal.statistics.criterion import Evidence, Shape, Verdict
-from xordal.types import Link, Trace, VarSet, links_after, members
+from xordal.types.trace import Trace, links_after
+from xordal.types.varsets import Link, VarSet, members
 
 Score = BIC | EBIC | BDeu
+NO_CONSTRAINTS, NO_LIMITS = Constraints(), Limits()
 scores: st.SearchStrategy[Score] = st.one_of(
     st.builds(BIC, st.sampled_from([0.2, 1.0])),
     st.builds(EBIC, st.sampled_from([0.1, 0.5])),
@@ -145,11 +149,20 @@ def test_the_scores_of_real_tables(real_data: Path) -> None:
 
 
 def same_trace_as_plain(
-    table: CategoricalTable, k: int, criterion: Score, constraints: Constraints, limits: Limits
+    table: CategoricalTable,
+    k: int,
+    criterion: Score,
+    constraints: Constraints = NO_CONSTRAINTS,
+    limits: Limits = NO_LIMITS,
+    *,
+    by_kernels: bool = False,
 ) -> Trace:
     """Compare the sequences alone: the way to the optimum is checked by its score."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xordal.search.refine.local._EXACT", 0)
+        if by_kernels:
+            patch.setattr(LocalSearch, "_is_worth_kernels", kernels_always)
+            patch.setattr(HeldSets, "_are_kernels_used", lambda held: held._holding is BY_COMPONENT)
         fast = learn(
             table, max_links=k, criterion=criterion, constraints=constraints, limits=limits, find_rules=False
         )
@@ -166,9 +179,11 @@ def same_trace_as_plain(
 
 
 @settings(max_examples=some(60))
-@given(tables(max_variables=5), st.integers(1, 3), scores)
-def test_same_trace_as_trying_every_sequence(table: CategoricalTable, k: int, criterion: Score) -> None:
-    same_trace_as_plain(table, k, criterion, Constraints(), Limits())
+@given(tables(max_variables=5), st.integers(1, 3), scores, st.booleans())
+def test_same_trace_as_trying_every_sequence(
+    table: CategoricalTable, k: int, criterion: Score, by_kernels: bool
+) -> None:
+    same_trace_as_plain(table, k, criterion, by_kernels=by_kernels)
 
 
 @settings(max_examples=some(40))
@@ -252,9 +267,17 @@ def test_every_sequence_is_found_in_many_larger_graphs(graph: ChordalGraph, seed
     compare_steps(graph, seed, spread)
 
 
-def compare_steps(graph: ChordalGraph, seed: int, spread: float) -> None:
+@settings(max_examples=some(40))
+@given(chordal_graphs(min_vertices=3, max_vertices=6), st.integers(0, 10**6), st.sampled_from([0.3, 1.0, 2.0]))
+def test_kernels_find_every_sequence_that_can_improve(graph: ChordalGraph, seed: int, spread: float) -> None:
+    compare_steps(graph, seed, spread, by_kernels=True)
+
+
+def compare_steps(graph: ChordalGraph, seed: int, spread: float, *, by_kernels: bool = False) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xordal.search.refine.local._EXACT", 0)
+        if by_kernels:
+            patch.setattr(LocalSearch, "_is_worth_kernels", kernels_always)
         problem = random_problem(graph.n_vertices, seed, spread)
         local, known = LocalSearch(problem), Moves()
         for _ in range(12):
@@ -266,6 +289,71 @@ def compare_steps(graph: ChordalGraph, seed: int, spread: float) -> None:
                 assert waypoint_of(graph).move(move.link) == move
                 graph = ChordalGraph.of(waypoint_of(graph).after(move).neighbours)
                 assert set(graph.components) == set(waypoint_of(graph).components)
+
+
+def kernels_always(local: LocalSearch, graph: ChordalGraph) -> bool:
+    local._compiled = local._compiled or local._for_kernels()
+    return True
+
+
+def grown_graph(n: int, generator: np.random.Generator) -> ChordalGraph:
+    """Return a chordal graph in which each vertex is linked to a part of a clique of earlier ones."""
+    cliques: list[list[int]] = [[0]]
+    links: list[Link] = []
+    for v in range(1, n):
+        clique = cliques[generator.integers(len(cliques))]
+        near = [u for u in clique if generator.random() < 0.7]
+        links += [(u, v) for u in near]
+        cliques.append([*near, v])
+    order = generator.permutation(n).tolist()
+    return ChordalGraph.empty(n).add([(min(order[u], order[v]), max(order[u], order[v])) for u, v in links])
+
+
+class NoEntropies:
+    """An oracle for judges that do not ask what was gained."""
+
+    def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
+        return np.zeros(len(sets))
+
+
+def tried(problem: Problem, graph: ChordalGraph, *, by_kernels: bool) -> tuple[object, ...]:
+    """Return the moves that are found, how many were told of by length, and what all of them are worth."""
+    told: Counter[int] = Counter()
+    local = LocalSearch(problem)
+    local._on_block = lambda length, n_moves: told.update({length: n_moves})
+    if by_kernels:
+        kernels_always(local, graph)
+    moves = (local._by_kernels if by_kernels else local._plainly)(waypoint_of(graph))
+    return moves, told, local._ranks
+
+
+@pytest.mark.parametrize("n", [9, 12, pytest.param(70, marks=pytest.mark.slow)])
+def test_kernels_try_the_same_sequences(n: int) -> None:
+    """Graphs of one word and of two, improved to the end; the same moves, the same scores, as often told of."""
+    longest = 0
+    for seed in range(1 if n == 70 else 4):
+        generator = np.random.default_rng([seed, n])
+        graph = grown_graph(n, generator)
+        ruled = FREE
+        if seed % 2:
+            absent = [pair for pair in combinations(range(n), 2) if pair not in set(graph.links)]
+            barred = tuple(absent[at] for at in generator.integers(len(absent), size=n // 3).tolist())
+            ruled = Rules(graph.links[:2], (), tuple(map(VarSet, linked([0] * n, barred))), 5)
+        problem = random_problem(4, seed, float(generator.choice([1.0, 2.0])), ruled)
+        problem = replace(problem, oracle=NoEntropies(), n_levels=(2,) * n)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LocalSearch, "_is_worth_kernels", kernels_always)
+            local, graphs = LocalSearch(problem), [graph]
+            while moves := local.best(graphs[-1]):
+                at = waypoint_of(graphs[-1])
+                for move in moves:
+                    at = at.after(move)
+                graphs.append(ChordalGraph.of(at.neighbours))
+        for graph in {graphs[0], graphs[-2], graphs[-1]}:
+            plain, compiled = (tried(problem, graph, by_kernels=which) for which in (False, True))
+            assert plain == compiled
+            longest = max(longest, *plain[1])  # type: ignore[misc]
+    assert longest == 3
 
 
 @settings(max_examples=some(60))

@@ -28,7 +28,7 @@ from xordal.pi.definitions import (
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
 from xordal.pi.zoo import FAMILIES, Model, build, conditional_pi, music_box, table_1
-from xordal.types import members, varset
+from xordal.types.varsets import members, varset
 
 
 def named(model: Model, variables: int) -> str:

@@ -26,7 +26,7 @@ from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.needed import NeededParts, largest_part
 from xordal.statistics.null_law import NullLaw
-from xordal.types import LinkSet, SignedSets, VarSet, varset
+from xordal.types.varsets import LinkSet, SignedSets, VarSet, varset
 
 
 def added(before: ChordalGraph, after: ChordalGraph) -> SignedSets:

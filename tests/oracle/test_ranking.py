@@ -20,7 +20,8 @@ from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
 from xordal.statistics.fitting import fit_margins
 from xordal.statistics.interaction import interaction_dof, interactions
-from xordal.types import RankBy, varset
+from xordal.types.choices import RankBy
+from xordal.types.varsets import varset
 
 XOR = CategoricalTable.from_rows(
     ["a", "noise", "b", "c"], [(a, n, b, a ^ b) for a in (0, 1) for b in (0, 1) for n in (0, 1)] * 20

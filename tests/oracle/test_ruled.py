@@ -18,12 +18,13 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.model import ruled
 from xordal.model.compare import divergence
 from xordal.model.network import DecomposableMarkovNetwork, estimate
-from xordal.model.observed import Observed
 from xordal.model.placing import placed
 from xordal.model.query import best_states
 from xordal.model.rule import NetworkRule
+from xordal.model.sampling import sample_codes
 from xordal.model.smoothing import Backoff, Smoothing
-from xordal.types import AdditiveRule, members
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import members
 
 CLOSE = 1e-10
 MOST_CELLS = 3000
@@ -149,13 +150,7 @@ def test_columns_before_all_last_ones_keep_their_margins(network: DecomposableMa
 @given(ruled_networks())
 def test_samples_come_from_the_joint(network: DecomposableMarkovNetwork) -> None:
     joint = brute_joint(network)
-    generator = np.random.default_rng(1)
-    rows = network.inference.descend(
-        Observed(np.full((joint.ndim, 1), -1, dtype=np.int64)),
-        lambda logs: np.argmax(logs + generator.gumbel(size=logs.shape), axis=1),
-        n_rows=4000,
-        best=False,
-    )
+    rows = sample_codes(network, 4000, seed=1)
     assert (joint[tuple(rows)] > 0).all()
     for v in range(joint.ndim):
         shares = np.bincount(rows[v], minlength=joint.shape[v]) / 4000

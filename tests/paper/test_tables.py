@@ -15,7 +15,9 @@ from xordal import CategoricalTable, EntropyDecrement, Learned, learn
 from xordal.pi.zoo import music_box, table_1
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Evidence, Verdict
-from xordal.types import EngineName, LinkSet, ScheduleName, VarSet, single_link_part
+from xordal.types.choices import EngineName, ScheduleName
+from xordal.types.trace import single_link_part
+from xordal.types.varsets import LinkSet, VarSet
 
 ENGINES: list[EngineName] = ["fast", "reference"]
 

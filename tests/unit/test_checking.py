@@ -11,7 +11,7 @@ import pytest
 from tests.commands import call
 from xordal import CategoricalTable, DataError, DecomposableMarkovNetwork, check, learn
 from xordal.data.write import csv_text
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.pi.zoo import music_box
 from xordal.search.constraints import Constraints
 

@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "estimator": LIBRARY | {"report"},
     "predictors": LIBRARY,
     "demos": LIBRARY,
+    "web": LIBRARY | {"report", "demos"},
     "cli": LIBRARY
     | {
         "report",
@@ -54,6 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "tuning",
         "demos",
         "checking",
+        "web",
     },  # not the estimator: scikit-learn takes seconds to import
     "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning", "checking"},
     "__main__": {"cli"},
@@ -63,6 +65,12 @@ EXCEPTIONS = {
     ("model/network.py", "xordal.formats.network_files"),
     ("model/directed.py", "xordal.formats.network_files"),
     ("model/network.py", "xordal.report.fragment"),  # how notebooks show it
+    # What learn() returns is a value; its methods call by a late import what answers them.
+    ("types/learned.py", "xordal.errors"),
+    ("types/learned.py", "xordal.model"),
+    ("types/learned.py", "xordal.learning.fitting"),
+    ("types/learned.py", "xordal.formats.overview"),
+    ("types/learned.py", "xordal.report"),
 }
 SHARED_BOUNDS = "xordal.scanning.trees"  # what the search and scans both discard sets by
 BACKENDS = {"xordal.counting.cpu_numpy", "xordal.counting.cpu_numba", "xordal.counting.gpu"}

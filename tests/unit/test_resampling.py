@@ -9,7 +9,8 @@ from xordal import CategoricalTable, EntropyDecrement, SettingsError, bootstrap,
 from xordal.formats.stability import stability_lines, stability_to_json
 from xordal.pi.zoo import music_box
 from xordal.resampling import resample
-from xordal.types import Stability, VarSet
+from xordal.types.learned import Stability
+from xordal.types.varsets import VarSet
 
 BOX = music_box().joint.sample_table(600, seed=2)
 

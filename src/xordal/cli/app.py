@@ -23,12 +23,14 @@ from xordal.cli.generate import generate
 from xordal.cli.grouping import flat
 from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
+from xordal.cli.pipes import listen
 from xordal.cli.query import query
 from xordal.cli.report import report
 from xordal.cli.reproduce import reproduce
 from xordal.cli.rows import predict, sample, score
 from xordal.cli.rules import rules
 from xordal.cli.scan import scan
+from xordal.cli.serve import serve
 from xordal.cli.tune import tune
 from xordal.errors import SettingsError, XordalError
 
@@ -44,7 +46,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, check, report,
-    direct, export, convert, reproduce,
+    serve, direct, export, convert, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:
     app.command()(flat(_command))
@@ -93,6 +95,7 @@ def console() -> NoReturn:
     to abort a process that had done its work.
     """
     code = 0
+    listen()
     try:
         main()
     except SystemExit as end:
@@ -100,6 +103,8 @@ def console() -> NoReturn:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
+    except SystemExit:
+        pass  # nobody reads the last of it
     except (OSError, ValueError):
         code = code or 1
     os._exit(code)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
     from xordal.demos.gallery import Demo
     from xordal.search.driver import Progress
-    from xordal.types import Learned
+    from xordal.types.learned import Learned
 
 NEXT_COMMANDS = """\
   xordal generate music-box -n 2000 -o box.csv     the same model, 2,000 random rows
@@ -64,9 +64,9 @@ def demo(
         table, learned = (
             _music_box(console, tell, rows, seed or 0) if told is MUSIC_BOX else _story(console, tell, told)
         )
+        if to is not None:
+            _write_report(told, table, learned, to)
         _next(console, told, to)
-    if to is not None:
-        _write_report(told, table, learned, to)
 
 
 def _story(console: Console, tell: Tell, told: Demo) -> tuple[CategoricalTable, Learned]:
@@ -74,7 +74,7 @@ def _story(console: Console, tell: Tell, told: Demo) -> tuple[CategoricalTable, 
     from xordal.cli import screen
     from xordal.errors import counted
     from xordal.formats.text import links_text
-    from xordal.learning import learn
+    from xordal.learning.learn import learn
 
     table = told.table()
     _head(console, told.title)
@@ -101,7 +101,7 @@ def _music_box(console: Console, tell: Tell, rows: int | None, seed: int) -> tup
     from xordal.cli import screen
     from xordal.demos.gallery import MUSIC_BOX
     from xordal.errors import counted
-    from xordal.learning import learn
+    from xordal.learning.learn import learn
     from xordal.pi.zoo import music_box
     from xordal.report.paper.printed import TABLE_4
     from xordal.statistics.criterion import EntropyDecrement
@@ -144,7 +144,7 @@ def _next(console: Console, told: Demo, to: str | None) -> None:
 
 
 def _write_report(told: Demo, table: CategoricalTable, learned: Learned, to: str) -> None:
-    from xordal.learning import fit_network
+    from xordal.learning.fitting import fit_network
     from xordal.report.html import report_page
     from xordal.report.summary import summarise
 
@@ -169,7 +169,7 @@ def _print_pairwise_view(console: Console, table: CategoricalTable, group: tuple
     from xordal.counting.plain import CountingOracle
     from xordal.counting.total_correlation import total_correlations
     from xordal.formats.text import link_text
-    from xordal.types import members, varset
+    from xordal.types.varsets import members, varset
 
     oracle = CountingOracle(NumpyCounter(table), table.n_levels)
     pairs = [varset(pair) for pair in combinations(range(table.n_variables), 2)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from xordal.model.explain import LinkStory
     from xordal.model.network import DecomposableMarkovNetwork
-    from xordal.types import Learned
+    from xordal.types.learned import Learned
 
 
 def inspect(

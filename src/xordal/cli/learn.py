@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from xordal.cli import asking, criteria, output, reading, searching, stability, stopping
-from xordal.types import EngineName, HiddenBy, ScheduleName
+from xordal.types.choices import EngineName, HiddenBy, ScheduleName
 
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
-    from xordal.types import Learned, Stability
+    from xordal.types.learned import Learned, Stability
 
 _UNLESS_PAPER = "unless --delta-h or --schedule is given"
 
@@ -82,7 +82,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
 
     Examples: xordal learn survey.csv; xordal learn titanic.csv --weights Freq; xordal learn box.csv -k 3 --json
     """
-    from xordal.learning import fit_network
+    from xordal.learning.fitting import fit_network
 
     if max_links is not None and max_variables is not None:
         raise typer.BadParameter("give -k or -m, not both: m variables are m(m-1)/2 links.")
@@ -110,9 +110,9 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
         if bootstrap.resamples and not interrupted and learned.run.stopped_by is None:
             again = stability.of(table, bootstrap, result.quiet, settings)
             interrupted = again is None
-    _print_result(learned, result, again)
-    if result.to is not None:
+    if result.to is not None:  # first of all, so that nothing is lost whatever happens to the screen
         result.save(fit_network(table, learned, smoothing=smoothed))
+    _print_result(learned, result, again)
     _tell_doubts(learned, limits, checkpoint, result, is_interrupted=interrupted)
     if interrupted:
         raise stopping.exit_of(signals)
@@ -123,8 +123,8 @@ def _watched(
 ) -> tuple[Learned, bool]:
     """Learn, each step printed as it is learned; return what was learned, and whether Ctrl-C ended it."""
     from xordal.cli import screen
-    from xordal.learning import Interrupted
-    from xordal.learning import learn as learn_network
+    from xordal.learning.learn import Interrupted
+    from xordal.learning.learn import learn as learn_network
     from xordal.statistics.significance import Significance
 
     with screen.watching(result.quiet) as (console, tell):

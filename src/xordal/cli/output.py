@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from xordal.formats.network_files import Network
     from xordal.model.network import DecomposableMarkovNetwork
-    from xordal.types import Learned
+    from xordal.types.learned import Learned
 
 Output = Annotated[
     str | None,
@@ -119,6 +119,8 @@ def tell_rules_left_out(network: object) -> None:
 
 def check_name(file: str | None, *inputs: str, option: str = "-o") -> None:
     """Refuse the name of a file that cannot be one, or that is read from, before any work is done."""
+    from xordal.cli.pipes import promise
+    from xordal.data.write import is_standard_output
     from xordal.errors import DataError
 
     if file is None:
@@ -129,6 +131,8 @@ def check_name(file: str | None, *inputs: str, option: str = "-o") -> None:
         raise DataError(f"{file!r} is a directory; {option} names a file in it.")
     if not Path(file).absolute().parent.is_dir():
         raise DataError(f"There is no directory {str(Path(file).parent)!r} to write {Path(file).name!r} into.")
+    if not is_standard_output(file):
+        promise()
     if Path(file).exists() and any(Path(one).exists() and Path(one).samefile(file) for one in inputs):
         raise typer.BadParameter(f"{option} would overwrite {file!r}, which is read from. Name another file.")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.types import BinBy, Missing
+from xordal.types.choices import BinBy, Missing
 
 if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
@@ -195,6 +195,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     import warnings
 
     from xordal.cli import screen
+    from xordal.data.entering import LEFT_OUT
     from xordal.data.read import read
     from xordal.errors import DataError, DataWarning
     from xordal.formats.text import shown
@@ -205,7 +206,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
         left_out = _decide(found, how.columns or ())
         for column in found:
             if column.name in left_out:
-                told.append(f"{column.message} It is left out; --columns takes it in by name.")
+                told.append(f"{column.message} {LEFT_OUT}")
             elif column.kind != "constant" or not is_quiet:
                 told.append(column.message)
         return left_out
@@ -224,10 +225,11 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
 
 def _decide(found: Sequence[Suspect], asked_for: Sequence[str]) -> list[str]:
     """Refuse continuous columns and return the identifiers to leave out."""
+    from xordal.data.entering import identifiers
     from xordal.errors import DataError
 
     continuous = [column for column in found if column.kind == "continuous"]
     if continuous:
         others = ", ".join(repr(column.name) for column in continuous[1:])
         raise DataError(continuous[0].message + (f" So do {others}." if others else ""))
-    return [column.name for column in found if column.kind == "identifier" and column.name not in asked_for]
+    return identifiers(found, asked_for)

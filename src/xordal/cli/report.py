@@ -1,42 +1,118 @@
-"""``xordal report``: a network as one page to look at."""
+"""``xordal report``: a table, or a network, as one page to look at."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.cli import asking, output
+from xordal.cli import asking, output, reading, stopping
+
+if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
+    from xordal.report.overview import TableOverview
+    from xordal.types.learned import Learned
 
 
 def report(
-    net: asking.Net,
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A table, to learn from; or a network: a model file of xordal learn -o, a BIF, XMLBIF, UAI or "
+            "Hugin NET file, or - for standard input.",
+            metavar="DATA|NET",
+            show_default=False,
+        ),
+    ],
+    *,
     to: Annotated[
         str | None,
         typer.Option(
             "-o",
             "--output",
             metavar="FILE",
-            show_default="NET with .html",
+            show_default="the name of the file with .html",
             help="Page to write; - for standard output.",
         ),
     ] = None,
     title: Annotated[
         str | None, typer.Option(help="Title of the page.", show_default="the name of the file")
     ] = None,
+    max_variables: Annotated[
+        int | None,
+        typer.Option(
+            "-m", "--max-variables", min=2, help="Largest group of columns to find at once.", show_default="3"
+        ),
+    ] = None,
+    limits: stopping.LimitOptions,
+    how: reading.TableOptions,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """Write a network as one page that needs nothing else: hidden groups with their evidence, map, replay.
+    """Write what a table holds as one page that needs nothing else: network, hidden groups, columns, replay.
 
-    Examples: xordal report net.json; xordal report net.json -o report.html --title "Survey of 2026"
+    A table is learned from first, as xordal learn does; what was found is printed in a few lines. The page of a
+    network says what its file knows.
+
+    Examples: xordal report survey.csv; xordal report net.json -o report.html --title "Survey of 2026"
     """
+    from xordal.formats.network_files import is_network_file
     from xordal.report.html import report_page
     from xordal.report.summary import summarise
 
-    network = asking.network_of(net)
     if to is None:
-        to = "-" if net == "-" else str(Path(net).with_suffix(".html"))
-    output.check_name(to, net)
-    named = title or ("" if net == "-" else f"What xordal found in {Path(net).stem}")
-    output.write(to, [report_page(summarise(network, named))])
+        to = "-" if source == "-" else str(Path(source).with_suffix(".html"))
+    output.check_name(to, source)
+    named = title or ("" if source == "-" else f"What xordal found in {Path(source).stem}")
+    if is_network_file(source):
+        output.write(to, [report_page(summarise(asking.network_of(source), named))])
+        output.tell("the report", None if quiet else to)
+        return
+    chosen = limits.limits()
+    table = reading.read_for_learning(source, how.reading(), is_quiet=quiet)
+    with stopping.terminable() as signals:
+        learned, interrupted = _learned(table, {"max_variables": max_variables, "limits": chosen}, quiet)
+    overview = _overview(source, table, how)
+    output.write(to, [report_page(summarise(learned.network(), named, overview))])
+    if not quiet:
+        _tell(learned, to)
+    if interrupted:
+        raise stopping.exit_of(signals)
+
+
+def _learned(table: CategoricalTable, settings: dict[str, object], quiet: bool) -> tuple[Learned, bool]:
+    """Learn; return what was learned, and whether Ctrl-C ended it."""
+    from xordal.cli import screen
+    from xordal.learning.learn import Interrupted, learn
+
+    with screen.watching(quiet) as (_, tell):
+        try:
+            found = learn(
+                table,
+                **settings,  # type: ignore[arg-type]
+                on_progress=tell,
+                notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
+            )
+        except Interrupted as stop:
+            return stop.learned, True
+    return found, False
+
+
+def _overview(source: str, table: CategoricalTable, how: reading.TableOptions) -> TableOverview:
+    """Return the table as it came, where it can be read once more; else as it was learned from."""
+    from xordal.data.read import columns_from
+    from xordal.report.overview import overview_of
+
+    if source == "-":
+        return overview_of(table.columns())
+    return overview_of(columns_from(source, how.text.text_format())[0])
+
+
+def _tell(learned: Learned, to: str) -> None:
+    from xordal.cli import screen
+    from xordal.data.write import is_standard_output
+    from xordal.formats.overview import overview
+
+    console = screen.notes() if is_standard_output(to) else screen.output()
+    screen.print_lines(console, overview(learned).splitlines())
     output.tell("the report", to)

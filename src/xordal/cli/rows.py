@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xordal.cli import asking, output, reading
-from xordal.types import Absent, Unseen
+from xordal.types.choices import Absent, Unseen
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xordal.cli import reading, stopping
-from xordal.types import RankBy
+from xordal.types.choices import RankBy
 
 if TYPE_CHECKING:
     from xordal.scanning import Scanned

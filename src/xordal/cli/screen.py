@@ -31,7 +31,8 @@ from xordal.errors import counted
 if TYPE_CHECKING:
     from xordal.scanning.ranking import RankProgress
     from xordal.search.driver import Progress as SearchProgress
-    from xordal.types import Learned, TraceEntry
+    from xordal.types.learned import Learned
+    from xordal.types.trace import TraceEntry
 
 _WIDE = 100_000  # columns where nobody looks: a pipe or a file need not be wrapped
 _NARROW = 24  # columns the links need to stand beside the numbers

@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
-    from xordal.types import Stability
+    from xordal.types.learned import Stability
 
 
 @dataclass(frozen=True, slots=True)

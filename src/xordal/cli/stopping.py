@@ -17,7 +17,7 @@ from xordal.counting.select import BACKENDS, backend_of
 if TYPE_CHECKING:
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.limits import Limits
-    from xordal.types import StoppedBy
+    from xordal.types.choices import StoppedBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def seconds_in(text: str | None) -> float | None:
     return _number(text, {"s": 1, "m": 60, "h": 3600}, "--time-limit", "no time: write 90, 90s, 5m or 1h.")
 
 
-def bytes_in(text: str | None) -> float | None:
+def bytes_in(text: str | None, option: str = "--memory-limit") -> float | None:
     """Return a size such as 500M or 8G in bytes.
 
     Examples
@@ -119,7 +119,7 @@ def bytes_in(text: str | None) -> float | None:
     (2147483648.0, 65536.0)
     """
     units = {"k": 2**10, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-    return _number(text, units, "--memory-limit", "no size: write 500M or 8G.")
+    return _number(text, units, option, "no size: write 500M or 8G.")
 
 
 def _number(text: str | None, units: dict[str, int], option: str, complaint: str) -> float | None:

@@ -115,10 +115,10 @@ def _run(
         except TuningInterrupted as stop:
             tuned, interrupted = stop.tuned, True
     if tuned is not None:
+        result.save(tuned.network)
         if result.is_plain:
             screen.print_lines(screen.output(), _lines(tuned, valid))
         result.show(tuned.learned, {})
-        result.save(tuned.network)
         if not tuned.is_complete:
             why = "Interrupted" if interrupted else "A limit was reached"
             screen.notes().print(f"{why}: these are the best settings so far.")

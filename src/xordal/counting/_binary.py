@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import HAS_EXTRACT, LANES, product, reaching
+from xordal.counting._bits import HAS_EXTRACT, product
 from xordal.counting._cells import compact
 from xordal.counting._jit import kernel
+from xordal.counting._lanes import reaching
+from xordal.counting._llvm import LANES
 from xordal.counting._measures import Found, found_more, x_log_x
 from xordal.counting._scan import SAFE
 from xordal.counting._turns import next_turn

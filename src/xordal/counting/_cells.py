@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import HAS_EXTRACT, LANES, extract, popcount, product
+from xordal.counting._bits import HAS_EXTRACT, extract, popcount, product
 from xordal.counting._jit import kernel
+from xordal.counting._llvm import LANES
 
 
 class Layout(NamedTuple):

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from xordal.counting._bits import LANES, popcount, product
+from xordal.counting._bits import popcount, product
 from xordal.counting._cells import Layout, first_rows
 from xordal.counting._jit import kernel
+from xordal.counting._llvm import LANES
 from xordal.counting._measures import x_log_x
 
 _SMALL = 4096  # codes below this are counted in place however few the rows are

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import LANES
 from xordal.counting._cells import Layout, Margins
 from xordal.counting._jit import kernel
+from xordal.counting._llvm import LANES
 
 TOTAL, NEEDED, INTERACTION = 0, 1, 2
 CHUNK = 32

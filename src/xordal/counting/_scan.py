@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from xordal.counting._bits import LANES, product
+from xordal.counting._bits import product
 from xordal.counting._cells import Cells, Layout, Margins, kept, margins_of, split_by
 from xordal.counting._jit import kernel
+from xordal.counting._llvm import LANES
 from xordal.counting._measures import CHUNK, INTERACTION, Found, Goal, Room, offer
 from xordal.counting._screens import Screen, gather, screen_binary, screen_levels, screen_of, sharpen
 from xordal.counting._turns import next_turn

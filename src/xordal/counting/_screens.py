@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xordal.counting._bits import LANES, marks, plain_squares, squares
 from xordal.counting._cells import Layout, Margins
 from xordal.counting._jit import kernel
+from xordal.counting._lanes import marks, plain_squares, squares
+from xordal.counting._llvm import LANES
 from xordal.counting._measures import CHUNK, Room
 
 

@@ -15,7 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from xordal.counting._bits import config
+from xordal.counting._llvm import config
 
 _TAKING = Lock()
 

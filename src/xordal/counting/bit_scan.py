@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting import _binary, _cells, _measures, _scan
-from xordal.counting._bits import LANES
+from xordal.counting import _binary, _cells, _fours, _measures, _scan
+from xordal.counting._llvm import LANES
 from xordal.counting._turns import first_turn
 from xordal.counting.best import ALL, Best
 from xordal.counting.oracle import Bar, Measure
@@ -20,6 +20,7 @@ from xordal.counting.rows import Rows
 from xordal.data.packed import pack
 
 _MOST_PAIRS = 1 << 27  # bytes of pair counts kept to save one cell per parent
+_MOST_TRIPLES = 1 << 28  # bytes of triple counts kept while sets of four are scanned: about 400 columns
 
 Found = tuple[NDArray[np.int32], NDArray[np.float64]]
 Prefix = tuple[_cells.Cells, NDArray[np.int32]]
@@ -54,6 +55,7 @@ class BitScan:
         self._bars: dict[tuple[int, ...], _Bars] = {}
         self._prefix: Prefix = self._root, np.empty((1, 0, 0), np.int32)
         self._columns: _binary.Columns | None = None
+        self._triple_counts: NDArray[np.int32] | None = None  # where sets of four are all binary
         self._of_base: tuple[tuple[int, ...], tuple[float, ...]] = (
             (),
             (),
@@ -74,6 +76,8 @@ class BitScan:
             pairs = _cells.pair_counts(cells, keep)
         self._prefix = cells, pairs
         self._columns = self._binary_columns()
+        if self._order == 4 and self._columns is not None:
+            self._triple_counts = _fours.triple_counts(self._columns)
 
     def scan(self, firsts: Sequence[int], turn: NDArray[np.int64], unwanted: Event) -> Found:
         """Return the sets that begin with one of the firsts and can reach the bar; fewer once unwanted.
@@ -91,6 +95,8 @@ class BitScan:
 
     def _longer(self, parent: Prefix, prefix: tuple[int, ...], v: int, unwanted: Event) -> Found:
         """Return the sets that begin with a prefix and one more variable."""
+        if self._columns is not None and self._triple_counts is not None:
+            return self._binary_fours(self._columns, self._triple_counts, v)
         prefix = (*prefix, v)
         levels = self._rows.n_levels[v]
         cells = _cells.children(parent[0], self._layout, v, self._may_count_pairs(parent[0], levels))
@@ -113,7 +119,7 @@ class BitScan:
     ) -> Found:
         if not len(firsts):
             return np.empty((0, self._order), np.int32), np.empty(0)
-        if self._columns is not None and not prefix:
+        if self._columns is not None:
             return self._binary_triples(self._columns, firsts, turn)
         pairs, shared, taken, ends = self._scan_sets(parent, prefix, firsts, turn, (0, 0))
         sets = np.empty((len(pairs), self._order), np.int32)
@@ -134,17 +140,31 @@ class BitScan:
         sets[:, 1:] = self._variables[later]
         return sets, np.maximum(shared, 0.0)
 
+    def _binary_fours(self, columns: _binary.Columns, triple_counts: NDArray[np.int32], first: int) -> Found:
+        """Return sets of four binary variables, of one first."""
+        slot = int(np.searchsorted(self._variables, first))
+        goal, levels = self._goal((first,))
+        later, shared, seconds, ends = _fours.scan_fours(columns, triple_counts, slot, goal)
+        self._learn_of(goal, levels)
+        sets = np.empty((len(later), 4), np.int32)
+        sets[:, 0] = first
+        sets[:, 1] = self._variables[np.repeat(seconds, np.diff(ends, prepend=0))]
+        sets[:, 2:] = self._variables[later]
+        return sets, np.maximum(shared, 0.0)
+
     def _binary_columns(self) -> _binary.Columns | None:
-        """Return what the kernel of binary triples takes; None if that is not what is scanned.
+        """Return what the kernels of binary triples and sets of four take; None if that is not what is scanned.
 
         All being binary, slots and variables are in the same order.
         """
         cells, pairs = self._prefix
-        if self._order != 3 or self._classes != [2] or len(cells.rows) > 1 or not pairs.size:
-            return None
-        if self._measure != "total" or self._best.top is not None:
-            return None
         layout, n_columns, rows = self._layout, len(self._variables), self._rows
+        if self._classes != [2] or self._of_base != ((), ()) or not pairs.size:
+            return None
+        is_triples = self._order == 3 and self._measure == "total" and self._best.top is None
+        is_fours = self._order == 4 and n_columns * pairs.nbytes <= _MOST_TRIPLES
+        if not (is_triples or is_fours):
+            return None
         entropies = np.zeros(cells.ones.shape[1])
         entropies[:n_columns] = rows.alone[self._variables]
         return _binary.Columns(
@@ -166,7 +186,14 @@ class BitScan:
         turn: NDArray[np.int64],
         span: tuple[int, int],
     ) -> Any:
-        """Call the kernel; what it found to be known raises the floors of the calls to come."""
+        """Call the kernel."""
+        goal, levels = self._goal(prefix)
+        answer = _scan.scan_sets(*parent, self._layout, firsts, turn, span, goal)
+        self._learn_of(goal, levels)
+        return answer
+
+    def _goal(self, prefix: tuple[int, ...]) -> tuple[_measures.Goal, list[tuple[int, ...]]]:
+        """Return what a kernel seeks behind a prefix, and the levels of each shape of sets."""
         rows, best = self._rows, self._best
         bars, shapes, levels = self._bars_after(prefix)
         cells, entropies = self._of_base
@@ -176,10 +203,12 @@ class BitScan:
             np.array([*cells, *(rows.n_levels[v] for v in prefix)], dtype=np.int64),
             np.array([*entropies, *rows.alone[list(prefix)]]), rows.alone, rows.n_rows, rows.logs,
         )  # fmt: skip
-        answer = _scan.scan_sets(*parent, self._layout, firsts, turn, span, goal)
+        return goal, levels
+
+    def _learn_of(self, goal: _measures.Goal, levels: list[tuple[int, ...]]) -> None:
+        """Let what a kernel found to be known raise the floors of the calls to come."""
         for shape, n_known, heap in zip(levels, goal.n_known.tolist(), goal.heaps, strict=True):
-            best.take(shape, heap[:n_known])
-        return answer
+            self._best.take(shape, heap[:n_known])
 
     def _bars_after(self, prefix: tuple[int, ...]) -> _Bars:
         """Return the bars by classes of the other variables, infinite where there are no such sets."""

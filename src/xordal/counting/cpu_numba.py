@@ -25,7 +25,7 @@ from xordal.counting.scanner import Scan, scan
 from xordal.counting.threads import in_threads, n_threads
 from xordal.data.packed import PackedColumns
 from xordal.data.table import CategoricalTable
-from xordal.types import EMPTY, VarSet, members
+from xordal.types.varsets import EMPTY, VarSet, members
 
 _LARGEST_TABLE = 256  # cells up to which AND and popcount beat counting codes
 _SHARED_ERROR = 1e-6  # nats by which what a scan says of a set may be off, rounding of sums apart

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from xordal.counting.finalize import entropies_of_tables, entropy
 from xordal.counting.oracle import CellCounts
 from xordal.data.table import CategoricalTable
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 _LARGEST_CODE = 2**62
 _SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.finalize import entropy
-from xordal.types import VarSet
+from xordal.types.varsets import VarSet
 
 
 class ExactOracle:

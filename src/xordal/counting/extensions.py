@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xordal.counting import _kernels
 from xordal.counting.rows import MOST_LEVELS, Rows
 from xordal.counting.threads import in_threads
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 _BATCH = 32  # bases whose cells are multiplied with all columns at once
 _MOST_CELLS = 64  # of a base counted in bits

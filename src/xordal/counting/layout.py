@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting._bits import LANES
 from xordal.counting._cells import Cells, Layout, ones_of
+from xordal.counting._llvm import LANES
 from xordal.data.packed import PackedColumns
 
 

@@ -19,7 +19,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.types import EMPTY, VarSet
+from xordal.types.varsets import EMPTY, VarSet
 
 ROUNDING = 1e-12
 """Information this close is equal, in nats: exactly independent tables share up to about 1e-15."""

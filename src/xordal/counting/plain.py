@@ -24,7 +24,7 @@ from xordal.counting.oracle import (
     Measure,
     ScanBlock,
 )
-from xordal.types import EMPTY, VarSet, varset
+from xordal.types.varsets import EMPTY, VarSet, varset
 
 _BATCH = 4096  # sets asked for at once
 _BLOCK = 256  # sets up to which a block takes in another first: told at least so often

@@ -17,7 +17,7 @@ from xordal.counting.finalize import entropies_of_tables
 from xordal.counting.layout import lay_out
 from xordal.data.packed import PackedColumns, pack
 from xordal.data.table import CategoricalTable
-from xordal.types import members
+from xordal.types.varsets import members
 
 MOST_LEVELS = 16
 """Columns with more levels are counted by codes only."""

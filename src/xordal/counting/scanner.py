@@ -30,7 +30,7 @@ from xordal.counting.measures import measured
 from xordal.counting.oracle import Bar, Measure, ScanBlock
 from xordal.counting.rows import MOST_LEVELS, Rows
 from xordal.counting.threads import in_threads
-from xordal.types import EMPTY, VarSet
+from xordal.types.varsets import EMPTY, VarSet
 
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits
 _LARGEST_BINARY = 1 << 16  # the same where all variables are binary

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
-from xordal.types import EMPTY, VarSet, members
+from xordal.types.varsets import EMPTY, VarSet, members
 
 if TYPE_CHECKING:
     from xordal.counting.oracle import EntropyOracle

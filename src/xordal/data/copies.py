@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
-from xordal.types import LinkSet
+from xordal.types.varsets import LinkSet
 
 
 def copies(table: CategoricalTable) -> LinkSet:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from xordal.data.column import Column
 from xordal.data.levels import as_numbers, unused
 from xordal.errors import DataError, SettingsError, nearest
-from xordal.types import BinBy
+from xordal.types.choices import BinBy
 
 OTHER_LEVEL = "(other)"
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xordal.data.column import Column, Where
 from xordal.data.levels import unused
 from xordal.errors import DataError, SettingsError, nearest
-from xordal.types import Missing
+from xordal.types.choices import Missing
 
 MISSING_LEVEL = "(missing)"
 """The level that missing values become under the policy ``"level"``; it comes last."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ from xordal.data.select import check_names, named, select
 from xordal.data.suspects import Suspect, suspect, suspects
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_array, weights_of
-from xordal.errors import DataError, DataWarning, SettingsError, counted
-from xordal.types import Missing
+from xordal.errors import DataError, DataWarning, SettingsError, counted, nearest
+from xordal.types.choices import Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
@@ -53,6 +53,39 @@ class Reading:
             raise SettingsError(f"bins must be a whole number or Bins(4, by='quantile'), not {self.bins!r}.")
         if not isinstance(self.text, TextFormat):
             raise SettingsError(f"text must be a TextFormat(...), not {self.text!r}.")
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How a source is read, in the words of :func:`xordal.read_table`."""
+
+    columns: Sequence[str] | None
+    exclude: Sequence[str]
+    weights: Any
+    missing: Missing
+    bins: Bins | int | None
+    merge_rare: int
+    categorical: Sequence[str]
+    text: TextFormat | None
+
+
+def reading_of(**how: Unpack[ReadingOptions]) -> Reading:
+    """Return how to read a table, from the words of :func:`xordal.read_table`.
+
+    Raises
+    ------
+    SettingsError
+        If names are not in a list, or a value is out of range.
+    TypeError
+        If there is no such word.
+    """
+    for name in how:
+        if name not in ReadingOptions.__annotations__:
+            raise TypeError(f"There is no setting {name!r}; {nearest(name, ReadingOptions.__annotations__)}")
+    if any(isinstance(how.get(name), str) for name in ("columns", "exclude", "categorical")):
+        raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
+    bins, text = how.get("bins"), how.get("text")
+    cut = Bins(int(bins)) if isinstance(bins, Integral | int) else bins
+    return Reading(**{**how, "bins": cut, "text": text or TextFormat()})  # type: ignore[arg-type]
 
 
 def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each with a default
@@ -106,10 +139,16 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     >>> table.levels, table.n_rows
     ((('no', 'yes'), (0, 1)), 2)
     """
-    if any(isinstance(names, str) for names in (columns, exclude, categorical)):
-        raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
-    cut = Bins(int(bins)) if isinstance(bins, Integral | int) else bins
-    how = Reading(columns, exclude, weights, missing, cut, merge_rare, categorical, text or TextFormat())
+    how = reading_of(
+        columns=columns,
+        exclude=exclude,
+        weights=weights,
+        missing=missing,
+        bins=bins,
+        merge_rare=merge_rare,
+        categorical=categorical,
+        text=text,
+    )
     return read(source, how, _warn)
 
 

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.column import Column, from_values, in_memory
+from xordal.data.levels import unused
 from xordal.data.missing import rows_kept
 from xordal.data.select import check_lengths, check_names
+from xordal.data.to_frames import FrameLibrary, frame_of
 from xordal.data.weights import weights_array
 from xordal.errors import DataError, counted
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CategoricalTable:
     """Rows of categorical variables.
 
@@ -142,3 +144,30 @@ class CategoricalTable:
         """Return the rows as tuples of codes, each as often as it counts, for the reference engine."""
         repeated = self.codes if self.weights is None else np.repeat(self.codes, self.weights, axis=1)
         return [tuple(row) for row in repeated.T.tolist()]
+
+    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
+        """Return the table as a frame of pandas, polars or pyarrow; row weights are a last column, ``weight``.
+
+        Examples
+        --------
+        >>> table = CategoricalTable.from_columns({"rain": ["yes", "no", "no"], "wet": [1, 0, 1]})
+        >>> table.to_frame().to_dict("list")
+        {'rain': ['yes', 'no', 'no'], 'wet': [1, 0, 1]}
+        """
+        columns: dict[str, list[Any]] = {
+            name: [levels[code] for code in codes]
+            for name, levels, codes in zip(self.names, self.levels, self.codes.tolist(), strict=True)
+        }
+        if self.weights is not None:
+            columns[str(unused("weight", self.names))] = self.weights.tolist()
+        return frame_of(columns, library)
+
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas frame."""
+        return self.to_frame("pandas")
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name} ({n})" for name, n in list(zip(self.names, self.n_levels, strict=True))[:8])
+        more = ", ..." if self.n_variables > 8 else ""
+        rows, columns = counted(self.n_rows, "row"), counted(self.n_variables, "column")
+        return f"CategoricalTable of {rows} and {columns}, with levels: {told}{more}"

@@ -10,11 +10,13 @@ import numpy as np
 
 from xordal.errors import counted
 from xordal.formats.rule_json import rule_to_json
+from xordal.formats.rules import parity_text
 from xordal.formats.shown import shown
 from xordal.formats.text import p_value_text
 from xordal.rules.candidate import UNKNOWN, weight_of
 from xordal.rules.finding import FoundRules
-from xordal.types import AdditiveRule, Learned
+from xordal.types.learned import Learned
+from xordal.types.rules import AdditiveRule
 
 _MOST_TERMS = 24
 _RELATIONS = ("function", "same", "exactly one", "total", "sum")
@@ -67,7 +69,7 @@ def told_lines(found: FoundRules) -> list[str]:
     >>> for line in told_lines(found):
     ...     print(line)
     Rules: sums that the rows obey, of any number of columns
-      parity: an even number of these is 1: a, b, c
+      parity: 0 or 2 of these 3 have the value 1: a, b, c
         in 100.0 % of rows (50.0 % by chance), no row breaks it, p = 7e-218
     """
     lines = ["Rules: sums that the rows obey, of any number of columns"] if len(found) else []
@@ -176,12 +178,12 @@ def _marked(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[
 
 def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:
     start = rule.constant + sum(int(values[0] or 0) for values in rule.functions)
-    parity = "an odd" if start % 2 else "an even"
+    times = f"{parity_text(len(names), start % 2)} of these {len(names)}"
     marks = [shown(of[1]) for of in levels]
     if len(set(marks)) == 1:
-        return f"{parity} number of these is {marks[0]}: {', '.join(names)}"
+        return f"{times} have the value {marks[0]}: {', '.join(names)}"
     each = ", ".join(f"{name} = {mark}" for name, mark in zip(names, marks, strict=True))
-    return f"{parity} number of these holds: {each}"
+    return f"{times} hold: {each}"
 
 
 def _function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:

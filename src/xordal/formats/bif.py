@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.formats.draft import Draft, numbers, short
+from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
 from xordal.formats.plain_words import original, plain_level, plain_word
 from xordal.formats.tokens import BIF, Tokens
 from xordal.formats.written import Written
@@ -54,11 +55,12 @@ def _variable(tokens: Tokens, draft: Draft) -> None:
     name, levels = original(tokens.word("the name of a variable")), None
     tokens.expect("{")
     while not tokens.accept("}"):
-        if tokens.accept("type"):
+        if levels is None and tokens.accept("type"):
             tokens.expect("discrete", "[")
             n_levels = tokens.word("the number of levels")
             tokens.expect("]", "{")
-            levels = [original(word) for word in tokens.words_until("}")]
+            most = int(n_levels) if n_levels.isdecimal() and len(n_levels) < 9 else MOST_CELLS
+            levels = [original(word) for word in tokens.words_until("}", most, f"levels of {short(name)}")]
             if n_levels != str(len(levels)):
                 tokens.wrong(f"{short(name)} has {len(levels)} levels and not {short(n_levels)}")
             tokens.expect(";")
@@ -72,7 +74,7 @@ def _probability(tokens: Tokens, draft: Draft) -> None:
     tokens.expect("(")
     child = original(tokens.word("the name of a variable"))
     tokens.accept("|")
-    parents = [original(word) for word in tokens.words_until(")")]
+    parents = [original(word) for word in tokens.words_until(")", MOST_VARIABLES, f"parents of {short(child)}")]
     shape = draft.shape(child, parents, tokens.wrong_above)
     tokens.expect("{")
     rows = _Rows(child, parents, shape, tokens, draft)
@@ -97,12 +99,15 @@ class _Rows:
         tokens = self._tokens
         if tokens.accept("("):
             cell = self._cell()
+            self._refuse_second(self._chances[cell])
             self._chances[cell] = self._numbers(self._shape[-1:])
         elif tokens.accept("table"):
+            self._refuse_second(self._chances)
             # The child's levels come first here, and change slowest.
             slowest = self._numbers((self._shape[-1], *self._shape[:-1]))
             self._chances = np.ascontiguousarray(np.moveaxis(slowest, 0, -1))
         elif tokens.accept("default"):
+            self._refuse_second(self._default)
             self._default = self._numbers(self._shape[-1:])
         else:
             tokens.expect("property")
@@ -118,8 +123,13 @@ class _Rows:
             rows[missing] = self._default
         return rows.reshape(self._shape)
 
+    def _refuse_second(self, known: NDArray[np.float64] | None) -> None:
+        if known is not None and not np.isnan(known.flat[-1]):
+            self._tokens.wrong(f"probabilities of {short(self._child)} are there a second time")
+
     def _cell(self) -> tuple[int, ...]:
-        words = [original(word) for word in self._tokens.words_until(")")]
+        most, things = len(self._codes), f"levels for the parents of {short(self._child)}"
+        words = [original(word) for word in self._tokens.words_until(")", most, things)]
         if len(words) != len(self._codes):
             self._tokens.wrong(f"{short(self._child)} has {len(self._codes)} parents and not {len(words)}")
         for word, codes in zip(words, self._codes, strict=True):
@@ -128,7 +138,8 @@ class _Rows:
         return tuple(codes[word] for word, codes in zip(words, self._codes, strict=True))
 
     def _numbers(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        found = numbers(self._tokens.words_until(";"), shape, self._child, self._tokens.wrong_above)
+        words = self._tokens.words_until(";", prod(shape), f"probabilities of {short(self._child)}")
+        found = numbers(words, shape, self._child, self._tokens.wrong_above)
         if np.isnan(found).any():
             self._tokens.wrong(f"the probabilities of {short(self._child)} must be numbers from 0 to 1")
         return found

@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.errors import nearest
+from xordal.errors import about, nearest
 from xordal.model.directed import BayesianNetwork, Family, topological_order
 
 MOST_VARIABLES = 100_000
@@ -66,7 +66,7 @@ class Draft:
             wrong(f"the parents of {short(child)} must be distinct, and other variables")
         shape = tuple(len(self.levels[name]) for name in (*parents, child))
         if prod(shape) > MOST_CELLS:
-            wrong(f"the table of {short(child)} has {prod(shape):.3g} cells; the most are {MOST_CELLS:,}")
+            wrong(f"the table of {short(child)} has {about(prod(shape))} cells; the most are {MOST_CELLS:,}")
         if len(parents) >= MOST_AXES:
             wrong(f"{short(child)} has {len(parents)} parents; the most are {MOST_AXES - 1}")
         self.n_cells += prod(shape)

@@ -19,7 +19,8 @@ from xordal.model.directed import BayesianNetwork
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.colored import color
 from xordal.pi.independence import Independence
-from xordal.types import NamedSubmodel, Submodel, VarSet, named_submodel
+from xordal.types.groups import NamedSubmodel, Submodel, named_submodel
+from xordal.types.varsets import VarSet
 
 _TOLERANCE = 1e-9  # nats: tables of a file are rounded, so independence there is not exact to the last bit
 _MOST_SETS = 500  # subsets of one clique looked at, as when a network is learned

@@ -10,25 +10,12 @@ from xordal.formats.checked import Node
 from xordal.formats.rule_json import rule_from_json
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.types import (
-    EMPTY,
-    GroupKind,
-    Learned,
-    Link,
-    LinkSet,
-    Rate,
-    Rule,
-    RuleKind,
-    SearchRun,
-    Share,
-    StoppedBy,
-    Submodel,
-    TraceEntry,
-    VarSet,
-    links_after,
-    members,
-    varset,
-)
+from xordal.types.choices import StoppedBy
+from xordal.types.groups import GroupKind, Share, Submodel
+from xordal.types.learned import Learned
+from xordal.types.rules import Rate, Rule, RuleKind
+from xordal.types.trace import SearchRun, TraceEntry, links_after
+from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members, varset
 
 # Keys with a meaning of their own; all others at the top are settings of the run.
 _KNOWN = {

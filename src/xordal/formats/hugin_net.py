@@ -12,11 +12,12 @@ Names and levels are plain words; odd ones are escaped (:mod:`xordal.formats.pla
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.formats.draft import Draft, numbers, short
+from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
 from xordal.formats.plain_words import original, plain_level, plain_word
 from xordal.formats.tokens import NET, Tokens
 from xordal.formats.written import Written
@@ -68,9 +69,11 @@ def _node(tokens: Tokens, draft: Draft) -> None:
     name, levels = original(tokens.word("the name of a node")), None
     tokens.expect("{")
     while not tokens.accept("}"):
-        if tokens.accept("states"):
+        if levels is None and tokens.accept("states"):
             tokens.expect("=", "(")
-            levels = [original(word) for word in tokens.words_until(")")]
+            levels = [
+                original(word) for word in tokens.words_until(")", MOST_CELLS, f"levels of {short(name)}")
+            ]
             tokens.expect(";")
         else:
             tokens.skip_past(";")
@@ -82,16 +85,18 @@ def _potential(tokens: Tokens, draft: Draft) -> None:
     child = original(tokens.word("the name of a node"))
     parents = []
     if tokens.accept("|"):
-        parents = [original(word) for word in tokens.words_until(")")]
+        parents = [
+            original(word) for word in tokens.words_until(")", MOST_VARIABLES, f"parents of {short(child)}")
+        ]
     else:
         tokens.expect(")")
     shape = draft.shape(child, parents, tokens.wrong_above)
     chances = None
     tokens.expect("{")
     while not tokens.accept("}"):
-        if tokens.accept("data"):
+        if chances is None and tokens.accept("data"):
             tokens.expect("=")
-            chances = numbers(list(_data(tokens)), shape, child, tokens.wrong_above)
+            chances = numbers(_data(tokens, shape, child), shape, child, tokens.wrong_above)
         elif tokens.text.startswith("model"):
             tokens.wrong(f"the table of {short(child)} is a formula (model_data); only numbers are known here")
         else:
@@ -100,20 +105,25 @@ def _potential(tokens: Tokens, draft: Draft) -> None:
     draft.add_family(child, parents, even, tokens.wrong_above)
 
 
-def _data(tokens: Tokens) -> Iterator[str]:
-    """Yield the numbers up to the semicolon; parentheses only have to match."""
-    depth = 0
+def _data(tokens: Tokens, shape: tuple[int, ...], child: str) -> list[str]:
+    """Return the numbers up to the semicolon; parentheses only have to match, and to hold something."""
+    depth, most, found = 0, prod(shape), list[str]()
     while not tokens.accept(";"):
         if tokens.accept("("):
             depth += 1
+            if depth > MOST_AXES + 1 or tokens.text == ")":
+                tokens.wrong("parentheses are nested too deeply, or hold nothing")
         elif tokens.accept(")"):
             depth -= 1
             if depth < 0:
                 tokens.wrong("a parenthesis is closed that was not opened")
-        elif not tokens.accept(","):
-            yield tokens.word("a number")
+        else:
+            if len(found) == most and tokens.is_word:
+                tokens.wrong(f"there are more than {most:,} probabilities of {short(child)}")
+            found.append(tokens.word("a number"))
     if depth:
         tokens.wrong("a parenthesis is not closed")
+    return found
 
 
 def write_net(network: BayesianNetwork) -> Iterator[str]:

@@ -10,7 +10,11 @@ from collections.abc import Sequence
 from xordal.formats.rule_json import rule_to_json
 from xordal.pi.zoo.codes import Codes, TypingError
 from xordal.pi.zoo.model import Model
-from xordal.types import Learned, LinkSet, Rule, Share, Submodel, TraceEntry, named_submodel
+from xordal.types.groups import Share, Submodel, named_submodel
+from xordal.types.learned import Learned
+from xordal.types.rules import Rule
+from xordal.types.trace import TraceEntry
+from xordal.types.varsets import LinkSet
 
 Json = dict[str, object]
 

@@ -29,7 +29,8 @@ from xordal.graph.junction_tree import junction_tree, maximal_cliques
 from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork, estimate
 from xordal.model.parameters import Table
 from xordal.model.smoothing import Backoff, Smoothing, smoothing_to_json
-from xordal.types import LinkSet, VarSet, members, single_link_part, varset
+from xordal.types.trace import single_link_part
+from xordal.types.varsets import LinkSet, VarSet, members, varset
 
 FORMAT, VERSION = "xordal network", 3
 

@@ -31,7 +31,7 @@ READABLE = ("json", "bif", "xmlbif", "uai", "net")
 MOST_BYTES = 2**28
 """Size of the largest file of another program that is read: 256 MB."""
 
-_COMMENT = re.compile(r"(?:\s+|//[^\n]*|%[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"(?:\s++|//[^\n]*+|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
 
 
@@ -108,6 +108,29 @@ def read_network(path: str | Path) -> Network:
     return _from_text(text, file, path)
 
 
+def is_network_file(path: str | Path) -> bool:
+    """Whether a file begins as a readable format does, rather than as a table; standard input is taken to."""
+    if str(path) == "-" or not Path(path).is_file():
+        return str(path) == "-"
+    with Path(path).open("rb") as file:
+        start = file.read(4096)
+    text = start.decode("utf-8-sig", "replace").lstrip()
+    if text.startswith(("{", "[")):  # JSON Lines have a whole object in their first line
+        return not text.startswith('{"') or '"format"' in text[:400] or "}" not in text.partition("\n")[0]
+    # The header of a table may well begin with a word of these formats, such as "class"; it has no braces.
+    return (
+        text.startswith("<")
+        or is_uai(text)
+        or (_first_word(text) in (*_BIF_WORDS, *_NET_WORDS) and "{" in text)
+    )
+
+
+def _first_word(text: str) -> str:
+    """Return the first word of a text that is no comment."""
+    first = re.match(r"[a-z]*", text[_COMMENT.match(text).end() :][:16])  # type: ignore[union-attr]  # matches all
+    return "" if first is None else first[0]
+
+
 def _from_text(text: str, file: str, path: str | Path) -> Network:
     if is_uai(text):
         beside = Path(f"{path}{NAMES}")
@@ -115,8 +138,7 @@ def _from_text(text: str, file: str, path: str | Path) -> Network:
         return read_uai(text, file, file_bytes(beside).decode("utf-8", "replace") if has_names else None)
     if text[:4096].lstrip().startswith("{"):
         return read_directed(text, file) if is_directed(text) else model_file.loads(text, file)
-    first = re.match(r"[a-z]*", text[_COMMENT.match(text).end() :][:16])  # type: ignore[union-attr]  # matches all
-    word = "" if first is None else first[0]
+    word = _first_word(text)
     if word in _BIF_WORDS:
         return read_bif(text, file)
     if word in _NET_WORDS:
@@ -128,7 +150,7 @@ def _from_text(text: str, file: str, path: str | Path) -> Network:
 
 def _no_network(text: str, file: str) -> str:
     """Return what is wrong with a file of no known format; tables are often named in place of a network."""
-    line = text.lstrip().splitlines()[0]
+    line = text.lstrip()[:1000].splitlines()[0]
     told = f"{file} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
     if any(sign in line for sign in ",;\t"):
         return f"{told} It looks like a table; learn a network from it first: xordal learn {file} -o net.json."

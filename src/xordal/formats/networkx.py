@@ -12,14 +12,15 @@ from xordal.graph.chordal import perfect_order
 from xordal.model.directed import BayesianNetwork, family_of
 from xordal.model.exact import Factor, markov_network
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.types import Learned, members
+from xordal.types.learned import Learned
+from xordal.types.varsets import members
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-def to_networkx(network: Learned | DecomposableMarkovNetwork | BayesianNetwork) -> nx.Graph:
-    """Return the graph of a network.
+def to_networkx(network: Any) -> nx.Graph:
+    """Return the graph of a network: of what :func:`xordal.learn` returns, a network, or a fitted estimator.
 
     Links carry the ``lookahead`` and the ``step`` of the trace that added them, where that is known; those that
     came in to keep the graph chordal carry ``fill_in=True`` too. A Bayesian network gives a ``DiGraph`` whose
@@ -35,8 +36,13 @@ def to_networkx(network: Learned | DecomposableMarkovNetwork | BayesianNetwork) 
     >>> graph.edges["a", "c"]
     {'lookahead': 3, 'step': 1}
     """
+    network = getattr(network, "network_", network)
     if isinstance(network, Learned):
         return _learned_graph(network)
+    if not isinstance(network, DecomposableMarkovNetwork | BayesianNetwork):
+        raise DataError(
+            f"A {type(network).__name__} has no graph. Give what learn() returns, a network or an estimator."
+        )
     graph = network_to_networkx(network)
     if isinstance(network, BayesianNetwork):
         for family in network.families:

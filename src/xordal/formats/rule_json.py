@@ -9,7 +9,8 @@ from xordal.formats.checked import Node
 from xordal.graph.chordal import ChordalGraph
 from xordal.model.placing import is_placed
 from xordal.model.rule import NetworkRule
-from xordal.types import AdditiveRule, VarSet, members, varset
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import VarSet, members, varset
 
 _MOST = 2**53  # whole numbers beyond it are no floats
 _LEAST_LOG = -1e300  # in place of minus infinity, which JSON does not know

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xordal.formats.shown import shown
-from xordal.types import Rate, Rule
+from xordal.types.rules import Rate, Rule
 
 _MOST_RATES = 8
+_MOST_COUNTED = 7  # columns up to which the numbers that fit a parity are listed
 
 
 def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
@@ -17,7 +18,7 @@ def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
     --------
     >>> parity = Rule("parity", holds=0.987, by_chance=0.5, marked=("odd", "odd", "odd"), low=0.98, high=0.99)
     >>> rule_text(parity, ["n1", "n3", "c"])
-    'an even number of them is odd, in 98.7 % of rows (98.0 to 99.0; 50.0 % by chance)'
+    '0 or 2 of the 3 columns have the value odd, in 98.7 % of rows (98.0 to 99.0; 50.0 % by chance)'
     >>> rule_text(Rule("sum", 1.0, 0.2, 5, 3, (1, -1, 1), is_exact=True), ["x", "y", "z"])
     'x - y + z = 3 modulo 5 (levels numbered from 0), in all rows (20.0 % by chance)'
     >>> rule_text(Rule("function", 0.93, 0.6, target=2, low=0.91, high=0.95), ["a", "b", "c"], target="c")
@@ -44,11 +45,25 @@ def rule_words(rule: Rule, names: Sequence[str], target: str = "") -> str:
         signed = zip(rule.factors, names, strict=True)
         text = " ".join(f"{'-' if factor < 0 else '+'} {name}" for factor, name in signed).removeprefix("+ ")
         return f"{text} = {rule.remainder} modulo {rule.modulus} (levels numbered from 0)"
-    parity = "odd" if rule.remainder else "even"
+    times = parity_text(len(rule.marked), rule.remainder)
     if len(set(rule.marked)) == 1:
-        return f"an {parity} number of them is {shown(rule.marked[0])}"
+        return f"{times} of the {len(names)} columns have the value {shown(rule.marked[0])}"
     each = ", ".join(f"{name} = {shown(level)}" for name, level in zip(names, rule.marked, strict=True))
-    return f"an {parity} number of these hold: {each}"
+    return f"{times} of these {len(names)} hold: {each}"
+
+
+def parity_text(n_columns: int, remainder: int) -> str:
+    """Return which numbers up to a number of columns have the remainder modulo 2, of many columns in a word.
+
+    Examples
+    --------
+    >>> parity_text(3, 0), parity_text(3, 1), parity_text(5, 0), parity_text(9, 1)
+    ('0 or 2', '1 or 3', '0, 2 or 4', 'an odd number')
+    """
+    if n_columns > _MOST_COUNTED:
+        return "an odd number" if remainder else "an even number"
+    *first, last = (str(number) for number in range(remainder, n_columns + 1, 2))
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _how_often(rule: Rule, rows: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xordal.errors import counted
 from xordal.formats.shown import shown
-from xordal.types import Learned, Link, Stability, VarSet, members
+from xordal.types.learned import Learned, Stability
+from xordal.types.varsets import Link, VarSet, members
 
 Json = dict[str, object]
 

@@ -17,7 +17,9 @@ from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text, smoothing_to_json
 from xordal.rules.finding import FoundRules
-from xordal.types import Learned, NamedSubmodel, single_link_part
+from xordal.types.groups import NamedSubmodel
+from xordal.types.learned import Learned
+from xordal.types.trace import single_link_part
 
 _NOTHING = 5e-4  # nats by which data and network differ visibly
 _VISIBLY = 0.05  # or this share of what the data have

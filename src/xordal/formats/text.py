@@ -12,7 +12,11 @@ from xordal.errors import counted
 from xordal.formats.rules import rule_text
 from xordal.formats.shown import shown
 from xordal.statistics.chance import WEAK, weak_entries
-from xordal.types import Learned, LinkSet, Rule, Share, Submodel, TraceEntry, single_link_part
+from xordal.types.groups import Share, Submodel
+from xordal.types.learned import Learned
+from xordal.types.rules import Rule
+from xordal.types.trace import TraceEntry, single_link_part
+from xordal.types.varsets import LinkSet
 
 __all__ = [
     "MOST_GROUPS",
@@ -202,7 +206,8 @@ def hidden_text(submodel: Submodel) -> str:
 
     Examples
     --------
-    >>> from xordal.types import Share, VarSet
+    >>> from xordal.types.groups import Share
+    >>> from xordal.types.varsets import VarSet
     >>> group = Submodel(VarSet(7), (VarSet(1), VarSet(6)), "partial", 0.0174, hidden=0.0109,
     ...                  share=Share(0.638, 0.49, 0.787))
     >>> hidden_text(group)

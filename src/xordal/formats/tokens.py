@@ -1,4 +1,9 @@
-"""Words, strings and signs of BIF and Hugin NET files, one after the other, with the line for errors."""
+"""Words, strings and signs of BIF and Hugin NET files, one after the other, with the line for errors.
+
+Commas mean nothing in either format and are read as blanks are. Quantifiers are possessive (``++``): a text
+that does not match is given up at once, without a memory of all the ways in which it might have matched. What
+is of no interest, such as a property, is passed over by one match, however long it is.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +14,39 @@ from typing import NoReturn
 from xordal.errors import ModelFileError
 from xordal.formats.draft import short
 
-
-def _pattern(comment: str, signs: str) -> re.Pattern[str]:
-    return re.compile(
-        rf'(?P<blank>\s+|{comment}[^\n]*|/\*.*?\*/)|"(?P<string>[^"\\]*(?:\\.[^"\\]*)*)"|(?P<sign>[{signs}])'
-        rf'|(?P<word>[^\s"{signs}]+)|(?P<odd>.)',
-        re.DOTALL,
-    )
+_STRING = r'"(?P<string>[^"\\]*+(?:\\.[^"\\]*+)*+)"'
 
 
-BIF = _pattern("//", r"{}()\[\];,|")  # no equals sign: levels such as >=7.5 occur
-NET = _pattern("%", r"{}()\[\];,|=")
+class Syntax:
+    """What a format's words are made of: how a comment to the end of the line begins, and its signs."""
+
+    def __init__(self, comment: str, signs: str) -> None:
+        self._blank = rf"(?:[\s,]++|{comment}[^\n]*+|/\*.*?\*/)++"
+        self._word = rf'[^\s,"{signs}]++'
+        self._signs = signs
+        self.token = self._compiled(
+            rf"(?P<blank>{self._blank})|{_STRING}|(?P<sign>[{signs}])|(?P<word>{self._word})|(?P<odd>.)"
+        )
+
+    def up_to(self, end: str) -> re.Pattern[str]:
+        """Return the pattern of everything before a sign."""
+        others = self._signs.replace(re.escape(end), "").replace(end, "")
+        return self._compiled(rf"(?:{self._blank}|{_STRING}|[{others}]++|(?!/\*){self._word})*+")
+
+    def _compiled(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern, re.DOTALL)
+
+
+BIF = Syntax("//", r"{}()\[\];|")  # no equals sign: levels such as >=7.5 occur
+NET = Syntax("%", r"{}()\[\];|=")
 
 
 class Tokens:
     """The tokens of a text; :attr:`text` is the present one, empty at the end."""
 
-    def __init__(self, text: str, file: str, pattern: re.Pattern[str]) -> None:
-        self._whole, self._file = text, file
-        self._found: Iterator[re.Match[str]] = pattern.finditer(text)
+    def __init__(self, text: str, file: str, syntax: Syntax) -> None:
+        self._whole, self._file, self._syntax = text, file, syntax
+        self._found: Iterator[re.Match[str]] = syntax.token.finditer(text)
         self._place = self._last = 0
         self.text = ""
         self.is_word = False
@@ -66,18 +85,24 @@ class Tokens:
         self._advance()
         return True
 
-    def words_until(self, end: str) -> list[str]:
-        """Return the words up to a sign and go past it; commas between them do not matter."""
-        found = []
+    def words_until(self, end: str, most: int, things: str) -> list[str]:
+        """Return the words up to a sign and go past it; an error if there are more than so many."""
+        found: list[str] = []
         while not self.accept(end):
-            if not self.accept(","):
-                found.append(self.word(f"a word or {short(end)}"))
+            if len(found) == most and self.is_word:
+                self.wrong(f"there are more than {most:,} {things}")
+            found.append(self.word(f"a word or {short(end)}"))
         return found
 
     def skip_past(self, end: str) -> None:
         """Go past the next sign of a kind, whatever comes before it."""
-        while not self.accept(end):
-            self.take()
+        passed = self._syntax.up_to(end).match(self._whole, self._place)
+        assert passed is not None, "it matches nothing, too"
+        self._found = self._syntax.token.finditer(self._whole, passed.end())
+        self._advance()
+        if self.is_end:
+            self.wrong("the file ends in the middle")
+        self._advance()
 
     def wrong(self, why: str) -> NoReturn:
         """Raise an error about the present place."""

@@ -15,6 +15,8 @@ from xordal.formats.draft import short
 
 _DEEPEST = 16
 _MOST_ELEMENTS = 2_000_000
+_AT_A_TIME = 2**20
+"""Bytes that the parser is given at a time. A tag or a comment longer than two such parts is refused."""
 
 
 @dataclass(slots=True)
@@ -57,6 +59,7 @@ def parse_xml(data: bytes, file: str) -> Element:
         If it is no XML, ends in the middle, declares entities, or is nested too deeply.
     """
     parser = expat.ParserCreate()
+    parser.buffer_text = True  # one piece of text for many lines
     root = Element("", 1, file)
     open_ones = [root]
     n_elements = 0
@@ -85,7 +88,10 @@ def parse_xml(data: bytes, file: str) -> Element:
     parser.EntityDeclHandler = refuse
     parser.ExternalEntityRefHandler = refuse
     try:
-        parser.Parse(data, True)
+        for at in range(0, len(data) or 1, _AT_A_TIME):
+            parser.Parse(data[at : at + _AT_A_TIME], at + _AT_A_TIME >= len(data))
+            if at - parser.CurrentByteIndex > _AT_A_TIME:
+                here().wrong("a tag or a comment is too long")
     except expat.ExpatError as error:
         told = expat.errors.messages.get(error.code, "not valid")
         raise ModelFileError(

@@ -9,8 +9,9 @@ files that nobody can read. No document type is written, since pyAgrum cannot re
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
-from xordal.formats.draft import Draft, numbers
+from xordal.formats.draft import Draft, numbers, short
 from xordal.formats.plain_words import original, plain_level, plain_word
 from xordal.formats.written import Written
 from xordal.formats.xml_tree import Element, parse_xml
@@ -42,7 +43,11 @@ def _read_definition(definition: Element, draft: Draft) -> None:
     parents = [_name(parent) for parent in definition.all("GIVEN")]
     shape = draft.shape(child, parents, definition.wrong)
     table = definition.one("TABLE")
-    chances = numbers(table.text.replace(",", " ").split(), shape, child, table.wrong)
+    # One word more than belong there is enough to see that there are too many.
+    words = table.text.replace(",", " ").split(maxsplit=prod(shape))
+    if len(words) > prod(shape):
+        table.wrong(f"there are more than {prod(shape):,} probabilities of {short(child)}")
+    chances = numbers(words, shape, child, table.wrong)
     draft.add_family(child, parents, chances, table.wrong)
 
 

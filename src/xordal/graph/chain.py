@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xordal.graph.chordal import ChordalGraph, add_link, separator_of
-from xordal.types import LinkSet, VarSet
+from xordal.types.varsets import LinkSet, VarSet
 
 
 class Addition(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from xordal.types import EMPTY, Link, LinkSet, VarSet, members
+from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members
 
 
 def perfect_order(neighbours: Sequence[int], inside: int | None = None) -> tuple[int, ...] | None:

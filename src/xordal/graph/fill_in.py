@@ -30,7 +30,7 @@ from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, add_link, separator_of
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import change, free_parameters
-from xordal.types import Link, LinkSet, VarSet, members, varset
+from xordal.types.varsets import Link, LinkSet, VarSet, members, varset
 
 
 @dataclass(frozen=True, slots=True)

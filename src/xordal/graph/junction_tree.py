@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xordal.graph.chordal import ChordalGraph, perfect_order
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,22 @@ def junction_tree(graph: ChordalGraph, inside: VarSet | None = None) -> Junction
         clique_of[v] = len(cliques) - 1
         visited |= 1 << v
     return JunctionTree(tuple(map(VarSet, cliques)), tuple(map(VarSet, separators)), tuple(parents))
+
+
+def first_cliques(tree: JunctionTree) -> dict[int, int]:
+    """Return the place of the first clique that holds each vertex.
+
+    A set of vertices that are all linked lies in the last of their first cliques: from there down to a clique
+    that holds all of them each is kept, since parents precede their children and intersections run on.
+
+    Examples
+    --------
+    >>> tree = junction_tree(ChordalGraph.empty(4).add([(0, 1), (1, 2)]))
+    >>> first_cliques(tree)
+    {0: 0, 1: 0, 2: 1, 3: 2}
+    """
+    both = zip(tree.cliques, tree.separators, strict=True)
+    return {v: place for place, (clique, shared) in enumerate(both) for v in members(clique & ~shared)}
 
 
 def rooted(tree: JunctionTree, first: Sequence[int]) -> JunctionTree:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph, add_link, component_masks, separator_of
 from xordal.graph.nearby import disturbed, within_two
-from xordal.types import Link, LinkSet, VarSet, members
+from xordal.types.varsets import Link, LinkSet, VarSet, members
 
 
 class Move(NamedTuple):

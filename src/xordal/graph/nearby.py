@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 from math import comb
 
 from xordal.graph.remembered import MOST, SMALL
-from xordal.types import LinkSet, VarSet, members
+from xordal.types.varsets import LinkSet, VarSet, members
 
 
 def within_two(neighbours: Sequence[int], v: int) -> int:

@@ -23,7 +23,7 @@ from itertools import combinations
 
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph, is_chordal
-from xordal.types import LinkSet, VarSet, members, varset
+from xordal.types.varsets import LinkSet, VarSet, members, varset
 
 Chain = tuple[Addition, ...]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import junction_tree
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 
 class _Tree:

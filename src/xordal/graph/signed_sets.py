@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
-from xordal.types import SignedSets, VarSet, members
+from xordal.types.varsets import SignedSets, VarSet, members
 
 
 def signed_sets(graph: ChordalGraph) -> SignedSets:

@@ -31,7 +31,7 @@ from xordal.errors import DataError
 from xordal.graph.junction_tree import JunctionTree
 from xordal.model.parameters import Beginnings
 from xordal.model.smoothing import Backoff
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 MOST_CELLS = 2**24
 """Cells of the largest table of a whole clique: 128 MB."""

@@ -29,7 +29,7 @@ from xordal.graph.junction_tree import junction_tree
 from xordal.model.directed import topological_order
 from xordal.model.ordered_clique import LARGEST_CLIQUE, Message, OrderedClique, Prices, Values
 from xordal.model.parent_sets import Choices
-from xordal.types import Link, VarSet, members
+from xordal.types.varsets import Link, VarSet, members
 
 
 class BestNetworks:

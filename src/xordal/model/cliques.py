@@ -17,7 +17,7 @@ from xordal.graph.junction_tree import JunctionTree
 from xordal.model.observed import Block, Logs
 from xordal.model.parameters import Conditional
 from xordal.model.potential import Potential
-from xordal.types import members
+from xordal.types.varsets import members
 
 _DENSE_CELLS = 2**18  # a clique's table of up to this many cells is kept whole; a larger one is looked up
 _LOOKED_UP = 64  # free cells a row up to which it is looked up cell by cell

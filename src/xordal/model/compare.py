@@ -19,7 +19,7 @@ from xordal.model.observed import Observed
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import Margins
 from xordal.model.ruled import probe
-from xordal.types import members, varset
+from xordal.types.varsets import members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork

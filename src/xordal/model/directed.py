@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.graph.chordal import perfect_order
-from xordal.types import members
+from xordal.types.varsets import members
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork

@@ -28,12 +28,15 @@ def number_of(network: DecomposableMarkovNetwork, name: str) -> int:
 
 
 def code_of(network: DecomposableMarkovNetwork, v: int, level: Hashable) -> int:
-    """Return the code of a level of a variable, which must be of the type learned from."""
+    """Return the code of a level of a variable, of the type learned from; of a number its bin."""
     levels = network.levels[v]
-    try:
+    if level in levels:
         return levels.index(level)
-    except ValueError:
-        raise _unknown_level(network.variables[v], levels, level) from None
+    is_number = isinstance(level, Real) and not isinstance(level, bool)
+    code = bin_of(levels, float(level)) if is_number else None  # type: ignore[arg-type]
+    if code is None:
+        raise _unknown_level(network.variables[v], levels, level)
+    return code
 
 
 def level_from_text(network: DecomposableMarkovNetwork, name: str, text: str) -> Hashable:

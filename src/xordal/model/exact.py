@@ -4,35 +4,48 @@ A Bayesian network, or any product of tables over small sets of variables, becom
 the same joint distribution in three steps. Variables that share a table are linked. Links are filled in until
 the graph is chordal (:mod:`xordal.graph.min_fill`), so that each table lies in a clique. Then the cliques tell
 each other what they know, up the junction tree and down again (Lauritzen & Spiegelhalter 1988), after which
-each holds the margin of the joint on its own variables.
+each holds the margin of the joint on its own variables. How large the tables would be is known, and limited,
+before any of them is made.
 
 Rows never come in: such a network has ``n_rows`` 0 and no counts, so it cannot be smoothed anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import prod
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.finalize import entropy
 from xordal.counting.oracle import CellCounts
-from xordal.errors import DataError
+from xordal.errors import DataError, about
 from xordal.graph.chordal import ChordalGraph, linked
-from xordal.graph.junction_tree import JunctionTree, junction_tree
+from xordal.graph.junction_tree import JunctionTree, first_cliques, junction_tree
 from xordal.graph.min_fill import min_fill
 from xordal.graph.signed_sets import signed_sets
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.potential import Potential, product
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 MOST_CELLS = 2**24
 """Cells of the largest clique's table: 128 MB."""
+
+MOST_IN_ALL = 2**25
+"""Cells of the tables of all cliques together: 256 MB, and about 1 GB while they are made."""
+
+_FAR_TOO_MANY = 2**40
+"""Cells of a clique at which completing the graph is given up.
+
+Filled-in links that are taken out again make cliques smaller, so that a clique may be too large while the graph
+is completed and not be so afterwards; but not by this much. Up to here the work is at most some thousand steps
+for each variable, since a clique has at most 40 variables of two levels and more.
+"""
 
 MOST_VARIABLES = 20_000
 """Variables of a network whose graph is completed here."""
@@ -117,47 +130,73 @@ def markov_network(
     DataError
         If the product is zero everywhere, or a clique would have a table that is too large.
     """
-    n_levels = tuple(map(len, levels))
-    graph = _chordal(len(variables), factors)
+    size = _Size(variables, tuple(map(len, levels)))
+    graph = _chordal(len(variables), factors, size.check_widest)
     tree = junction_tree(graph)
-    _check_size(tree, variables, n_levels)
-    margins = _margins(tree, _assigned(tree, factors, n_levels))
+    size.check(tree)
+    first = first_cliques(tree)
+    margins = _margins(tree, _assigned(tree, first, factors, size.n_levels))
     tables = []
     for part, sign in sorted(signed_sets(graph).items()):
-        home = next(table for table in margins if not part & ~table.variables)
-        tables.append((sign, home.over(part, n_levels)))
+        home = margins[max(first[v] for v in members(part))]
+        tables.append((sign, home.over(part, size.n_levels)))
     return DecomposableMarkovNetwork(variables, levels, graph, tuple(tables))
 
 
-def _chordal(n_variables: int, factors: Sequence[Factor]) -> ChordalGraph:
+class _Size:
+    """How large the tables of a junction tree may be, looked at before any is made."""
+
+    def __init__(self, variables: tuple[str, ...], n_levels: tuple[int, ...]) -> None:
+        self.n_levels = n_levels
+        self._variables = variables
+
+    def check_widest(self, clique: int) -> None:
+        """Refuse a clique that no taking out of filled-in links will make small enough."""
+        if self._cells(clique) > _FAR_TOO_MANY:
+            self._refuse_clique(clique)
+
+    def check(self, tree: JunctionTree) -> None:
+        """Refuse a clique whose table is too large, and cliques whose tables are too large together."""
+        cells = [self._cells(clique) for clique in tree.cliques]
+        if max(cells) > MOST_CELLS:
+            self._refuse_clique(tree.cliques[cells.index(max(cells))])
+        if sum(cells) > MOST_IN_ALL:
+            raise DataError(
+                f"The tables of the {len(cells):,} cliques of this network would have {sum(cells):,} cells "
+                f"together; the most are {MOST_IN_ALL:,}. This network can be converted, and not be asked."
+            )
+
+    def _cells(self, clique: int) -> int:
+        return prod(self.n_levels[v] for v in members(clique))
+
+    def _refuse_clique(self, clique: int) -> NoReturn:
+        some = ", ".join(self._variables[v] for v in members(clique)[:8])
+        raise DataError(
+            f"The clique of {clique.bit_count()} variables {{{some}, ...}} would have a table of "
+            f"{about(self._cells(clique))} cells; the most are {MOST_CELLS:,}. This network can be "
+            "converted, and not be asked."
+        )
+
+
+def _chordal(n_variables: int, factors: Sequence[Factor], look: Callable[[int], None]) -> ChordalGraph:
     """Return the graph in which variables that share a factor are linked, completed."""
     if n_variables > MOST_VARIABLES:
         raise DataError(
-            f"A network of {n_variables:,} variables is too large; the most are {MOST_VARIABLES:,}."
+            f"A network of {n_variables:,} variables is too large; the most are {MOST_VARIABLES:,}. It can be "
+            "converted, and not be asked."
         )
     links = {pair for factor in factors for pair in combinations(sorted(factor.variables), 2)}
     masks = linked([0] * n_variables, links)
-    return ChordalGraph.of(linked(masks, min_fill(masks)))
+    return ChordalGraph.of(linked(masks, min_fill(masks, look)))
 
 
-def _check_size(tree: JunctionTree, variables: tuple[str, ...], n_levels: tuple[int, ...]) -> None:
-    largest = max(tree.cliques, key=lambda clique: prod(n_levels[v] for v in members(clique)))
-    cells = prod(n_levels[v] for v in members(largest))
-    if cells > MOST_CELLS:
-        some = ", ".join(variables[v] for v in members(largest)[:8])
-        raise DataError(
-            f"The clique of {largest.bit_count()} variables {{{some}, ...}} would have a table of {cells:.3g} "
-            f"cells; the most are {MOST_CELLS:,}. This network can be converted, and not be asked."
-        )
-
-
-def _assigned(tree: JunctionTree, factors: Sequence[Factor], n_levels: tuple[int, ...]) -> list[Potential]:
+def _assigned(
+    tree: JunctionTree, first: Mapping[int, int], factors: Sequence[Factor], n_levels: tuple[int, ...]
+) -> list[Potential]:
     """Return, for each clique, the product of the factors that are multiplied into it, in log space."""
     shares: list[list[Potential]] = [[] for _ in tree.cliques]
     for factor in factors:
-        wanted = varset(factor.variables)
-        home = next(place for place, clique in enumerate(tree.cliques) if not wanted & ~clique)
-        shares[home].append(_potential(factor))
+        shares[max((first[v] for v in factor.variables), default=0)].append(_potential(factor))
     found = []
     for clique, parts in zip(tree.cliques, shares, strict=True):
         inside = members(clique)

@@ -24,14 +24,10 @@ from xordal.model.observed import Observed
 from xordal.model.query import check_possible, normalised
 from xordal.statistics.chance import expected_gain
 from xordal.statistics.hidden import Sharing
-from xordal.types import (
-    AdditiveRule,
-    NamedSubmodel,
-    TraceEntry,
-    members,
-    named_submodel,
-    single_link_part,
-)
+from xordal.types.groups import NamedSubmodel, named_submodel
+from xordal.types.rules import AdditiveRule
+from xordal.types.trace import TraceEntry, single_link_part
+from xordal.types.varsets import members
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from xordal.errors import DataError
 from xordal.graph.junction_tree import JunctionTree
 from xordal.model.cliques import CliqueTables
-from xordal.model.observed import Block, Logs, Observed, Rows
+from xordal.model.observed import Block, Logs, Observed, Rows, patterns
 from xordal.model.parameters import Conditional
 from xordal.model.potential import Potential, aligned, product, summed_product
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 MOST_CELLS = 2**24
 """Cells of the largest table made for one row of evidence: 128 MB."""
@@ -35,7 +35,8 @@ _BLOCK_CELLS = 2**22  # cells of all tables of all rows of a block together: 32 
 _OWN_GROUP = 256  # rows from which on a pattern of observed variables is worth a pass of its own
 
 Reduce = Callable[[Potential, Collection[int]], Potential]
-Choose = Callable[[Logs], Rows]
+Choose = Callable[[Logs, Rows], Rows]
+"""Takes tables of log weights, one in each row, and the table of each state; returns a cell for each state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class Inference:
     def descend(self, evidence: Observed, choose: Choose, *, n_rows: int, best: bool) -> NDArray[np.int64]:
         """Return a state of all variables for each row, chosen clique by clique from the roots down.
 
-        ``choose`` picks one cell from each row of log weights. With ``best`` the weights of a clique are
+        ``choose`` picks a cell for each state. With ``best`` the weights of a clique are
         maximised over what lies below it, else summed. One row of evidence serves ``n_rows`` states. Where the
         evidence is impossible the state means nothing.
         """
@@ -180,10 +181,10 @@ class Inference:
 
     def _groups(self, usable: NDArray[np.bool_], asked: VarSet) -> list[Rows]:
         """Return rows with one pattern of observed variables together, and the rows of rare patterns too."""
-        packed = np.packbits(usable, axis=0).T
-        _, kind, sizes = np.unique(packed, axis=0, return_inverse=True, return_counts=True)
-        order = np.argsort(kind.reshape(-1), kind="stable")
-        each = np.split(order, np.cumsum(sizes)[:-1])
+        kinds, kind = patterns(usable)
+        if kinds.shape[1] == 1:
+            return [np.arange(len(kind))]
+        each = np.split(np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))[:-1])
         rare = [rows for rows in each if len(rows) < _OWN_GROUP]
         if len(rare) < 2:
             return each
@@ -238,8 +239,13 @@ def _choose_cell(
     if not new:
         return
     logs = above.ordered([*known, *new])
-    row = np.zeros(states.shape[1], dtype=np.int64) if len(logs) == 1 else np.arange(len(logs))
-    chosen = np.asarray(logs[(row, *(states[v] for v in known))])
-    shape = chosen.shape[1:]
-    for v, codes in zip(new, np.unravel_index(choose(chosen.reshape(len(row), -1)), shape), strict=True):
+    sizes, shape = logs.shape[1 : 1 + len(known)], logs.shape[1 + len(known) :]
+    n_states, found = states.shape[1], tuple(states[v] for v in known)
+    if len(logs) == 1 and prod(sizes) <= n_states:  # many states share a table
+        tables = logs.reshape(prod(sizes), -1)
+        own = np.ravel_multi_index(found, sizes) if found else np.zeros(n_states, dtype=np.int64)
+    else:
+        row = np.zeros(n_states, dtype=np.int64) if len(logs) == 1 else np.arange(n_states)
+        tables, own = np.asarray(logs[(row, *found)]).reshape(n_states, -1), np.arange(n_states)
+    for v, codes in zip(new, np.unravel_index(choose(tables, own), shape), strict=True):
         states[v] = codes

@@ -31,7 +31,9 @@ from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import Margins
 from xordal.model.ruled import RuledInference, ruled_inference
 from xordal.model.smoothing import Backoff, Smoothing, checked
-from xordal.types import Absent, Learned, Unseen, VarSet, members
+from xordal.types.choices import Absent, Unseen
+from xordal.types.learned import Learned
+from xordal.types.varsets import VarSet, members
 
 if TYPE_CHECKING:
     from xordal.model.compare import Comparison
@@ -68,7 +70,8 @@ class DecomposableMarkovNetwork:
 
     Examples
     --------
-    >>> from xordal.learning import fit_network, learn
+    >>> from xordal.learning.fitting import fit_network
+    >>> from xordal.learning.learn import learn
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> table = CategoricalTable.from_rows(["switch1", "switch2", "lamp"], rows)
     >>> network = fit_network(table, learn(table), smoothing=0)
@@ -329,7 +332,8 @@ class DecomposableMarkovNetwork:
 
         Examples
         --------
-        >>> from xordal.learning import fit_network, learn
+        >>> from xordal.learning.fitting import fit_network
+        >>> from xordal.learning.learn import learn
         >>> chances = {(0, 0): 18, (0, 1): 12, (1, 0): 42, (1, 1): 28}
         >>> rows = [(a, b, a ^ b) for (a, b), n in chances.items() for _ in range(4 * n)]
         >>> table = CategoricalTable.from_rows(["switch1", "switch2", "lamp"], rows)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.model.potential import Potential
-from xordal.types import VarSet, varset
+from xordal.types.varsets import VarSet, varset
 
 Logs = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -35,6 +35,22 @@ class Observed:
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.codes.shape[1])
+
+
+def patterns(is_seen: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Rows]:
+    """Return the distinct columns of a table of variables and rows, and the number of each row's.
+
+    Examples
+    --------
+    >>> kinds, kind = patterns(np.array([[True, False, True], [False, False, False]]))
+    >>> kinds.tolist(), kind.tolist()
+    ([[False, True], [False, False]], [1, 0, 1])
+    """
+    packed = np.packbits(is_seen, axis=0)
+    if packed.shape[1] and not (packed != packed[:, :1]).any():  # most tables miss the same columns throughout
+        return is_seen[:, :1], np.zeros(is_seen.shape[1], dtype=np.int64)
+    _, first, kind = np.unique(packed, axis=1, return_index=True, return_inverse=True)
+    return is_seen[:, first], kind.reshape(-1)
 
 
 @dataclass(frozen=True, eq=False)

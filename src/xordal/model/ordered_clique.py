@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.model.parent_sets import Choice, Choices
-from xordal.types import Link, VarSet, members
+from xordal.types.varsets import Link, VarSet, members
 
 LARGEST_CLIQUE = 6
 """Variables of the largest clique whose orders are gone through: 720 orders, about 0.1 s a clique."""

@@ -45,7 +45,7 @@ from xordal.model.clique_orders import BestNetworks
 from xordal.model.directed import Arc, BayesianNetwork, family_of
 from xordal.model.ordered_clique import Prices
 from xordal.model.parent_sets import Choices, choices_in
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 if TYPE_CHECKING:
     from xordal.graph.chordal import ChordalGraph

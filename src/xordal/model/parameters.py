@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from xordal.counting.oracle import CellCounts
 from xordal.model.smoothing import Smoothing
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 
 class Table(Protocol):

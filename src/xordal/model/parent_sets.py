@@ -15,7 +15,7 @@ from math import log, prod
 from typing import TYPE_CHECKING
 
 from xordal.counting.finalize import entropy
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork

@@ -37,7 +37,8 @@ from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import check_size, frame_of
 from xordal.model.sums import UNKNOWN, sums_of, values_of
-from xordal.types import AdditiveRule, Link, VarSet, members, varset
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import Link, VarSet, members, varset
 
 MOST_LINKED_CELLS = 2**16
 """Cells of a last column and its earlier neighbours where links were added: counts of more are too thin."""

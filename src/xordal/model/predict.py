@@ -18,7 +18,9 @@ from xordal.model.query import best_states, check_possible, normalised
 from xordal.model.rows import UNSEEN, RowCodes, encoded
 from xordal.model.rule import NetworkRule
 from xordal.model.ruled import RuledInference
-from xordal.types import Absent, AdditiveRule, Unseen, VarSet, members, varset
+from xordal.types.choices import Absent, Unseen
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork

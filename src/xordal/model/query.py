@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xordal.errors import DataError, ImpossibleEvidence
 from xordal.model.evidence import evidence_of, number_of
 from xordal.model.observed import Observed
-from xordal.types import members, varset
+from xordal.types.varsets import members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely
@@ -82,7 +82,7 @@ def most_probable(
 def best_states(network: DecomposableMarkovNetwork, evidence: Observed) -> NDArray[np.int64]:
     """Return the most probable state of all variables for each row of evidence, as codes."""
     return network.inference.descend(
-        evidence, lambda logs: np.argmax(logs, axis=1), n_rows=evidence.n_rows, best=True
+        evidence, lambda logs, own: np.argmax(logs, axis=1)[own], n_rows=evidence.n_rows, best=True
     )
 
 

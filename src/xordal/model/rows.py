@@ -26,7 +26,7 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, nearest
 from xordal.model.evidence import text_matcher
 from xordal.model.observed import Observed
-from xordal.types import Absent, Unseen
+from xordal.types.choices import Absent, Unseen
 
 MISSING, UNSEEN = -1, -2
 

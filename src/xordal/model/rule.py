@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from xordal.model.parameters import Table
 from xordal.model.smoothing import Backoff, Smoothing
 from xordal.model.sums import UNKNOWN, Carrier, Numbers, added, sums_of, values_of
-from xordal.types import AdditiveRule, VarSet, members
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import VarSet, members
 
 Floats = NDArray[np.float64]
 _DENSE_CELLS = 2**18  # cells up to which P0(c | earlier) is made in full instead of looked up row by row

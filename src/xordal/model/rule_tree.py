@@ -33,7 +33,7 @@ from xordal.model.parameters import Conditional, Looked, Quotient, Table
 from xordal.model.potential import Potential, product
 from xordal.model.rule import NetworkRule
 from xordal.model.sums import Carrier, Step, running_sums, sums_reached
-from xordal.types import EMPTY, VarSet, members, varset
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork

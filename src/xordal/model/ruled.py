@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.model.inference import Choose, Inference
-from xordal.model.observed import Logs, Observed, Rows
+from xordal.model.observed import Logs, Observed, Rows, patterns
 from xordal.model.parameters import Conditional, Quotient
 from xordal.model.potential import Potential, product
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import MOST_CELLS, Frame, Margins, conditionals, frame_of
 from xordal.model.sums import Carrier, sums_of
-from xordal.types import EMPTY, VarSet, members, varset
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
@@ -127,11 +127,10 @@ class RuledInference(Inference):
         if n_states < _WORTH_FOLDING or not carried:
             yield np.arange(evidence.n_rows), self
             return
-        seen = evidence.codes[carried] >= 0
-        kinds, kind = np.unique(seen, axis=1, return_inverse=True)
+        kinds, kind = patterns(evidence.codes[carried] >= 0)
         few: list[Rows] = []
         for number, pattern in enumerate(kinds.T):
-            rows = np.flatnonzero(kind.reshape(-1) == number)
+            rows = np.flatnonzero(kind == number)
             folded = varset(v for v, is_seen in zip(carried, pattern, strict=True) if is_seen)
             if not folded or (len(rows) < _WORTH_FOLDING and evidence.n_rows > 1):
                 few.append(rows)

@@ -51,13 +51,24 @@ def sample_codes(
     evidence = evidence_of(network, given, likely)
     check_possible(network, evidence, network.inference.joint(evidence, ())[0])
     generator = np.random.default_rng(None if seed is None else int(seed))
-    return network.inference.descend(evidence, lambda logs: _draw(logs, generator), n_rows=int(n), best=False)
+    return network.inference.descend(
+        evidence, lambda logs, own: _draw(logs, own, generator), n_rows=int(n), best=False
+    )
 
 
-def _draw(logs: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return a random cell of each row, with the chances its logs are proportional to."""
-    reached = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
-    total = reached[:, -1]
+def _draw(
+    logs: NDArray[np.float64], own: NDArray[np.int64], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return a random cell for each state, with the chances that its own row of logs is proportional to."""
+    highest = logs.max(axis=1, keepdims=True)
+    highest[highest == -np.inf] = 0.0  # a table that no state has: nothing is drawn from it
+    reached = np.cumsum(np.exp(logs - highest), axis=1)
+    total = reached[own, -1]
     # Strictly below the total, so that a cell without a chance at the end is never drawn.
-    point = np.minimum(generator.random(len(logs)) * total, np.nextafter(total, 0))
-    return np.asarray((reached <= point[:, None]).sum(axis=1))
+    point = np.minimum(generator.random(len(own)) * total, np.nextafter(total, 0))
+    low, high = np.zeros(len(own), dtype=np.int64), np.full(len(own), logs.shape[1] - 1)
+    while (low < high).any():  # bisection for the first cell that reaches beyond the point
+        middle = (low + high) // 2
+        is_below = reached[own, middle] <= point
+        low, high = np.where(is_below, middle + 1, low), np.where(is_below, high, middle)
+    return low

@@ -31,7 +31,7 @@ class Backoff:
     Examples
     --------
     >>> from xordal import CategoricalTable, learn
-    >>> from xordal.learning import fit_network
+    >>> from xordal.learning.fitting import fit_network
     >>> table = CategoricalTable.from_rows("ab", [(0, 0)] * 30 + [(0, 1)] * 30 + [(1, 1)] * 40)
     >>> network = fit_network(table, learn(table), smoothing=Backoff(10))
     >>> round(network.query("b", given={"a": 1})[0], 3)  # (0 + 10 * 0.3) / (40 + 10)

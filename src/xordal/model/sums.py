@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.types import AdditiveRule
+from xordal.types.rules import AdditiveRule
 
 Numbers = NDArray[np.int64]
 UNKNOWN = np.iinfo(np.int64).min

@@ -37,7 +37,8 @@ from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.fitting import fit_margins
 from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom, has_rows_enough
 from xordal.statistics.interaction import divergences
-from xordal.types import EMPTY, GroupKind, Link, Submodel, VarSet, members, varset
+from xordal.types.groups import GroupKind, Submodel
+from xordal.types.varsets import EMPTY, Link, VarSet, members, varset
 
 MOST_LISTED = 50
 """Groups that are listed, at most: weaker ones are counted."""

@@ -19,7 +19,8 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.signed_sets import signed_sets
 from xordal.pi.definitions import apart, conditional_pi_submodels, submodels_among
 from xordal.pi.independence import EXACT, Independence
-from xordal.types import Link, LinkSet, Submodel, VarSet, members
+from xordal.types.groups import Submodel
+from xordal.types.varsets import Link, LinkSet, VarSet, members
 
 
 @dataclass(frozen=True, slots=True)

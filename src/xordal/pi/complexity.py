@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
-from xordal.types import Pass
+from xordal.types.trace import Pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from xordal.pi.independence import Independence
-from xordal.types import EMPTY, Submodel, VarSet, members, varset
+from xordal.types.groups import Submodel
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 Partition = tuple[VarSet, ...]
 

@@ -26,7 +26,8 @@ from xordal.pi.measuring import Rows, measured
 from xordal.pi.rules import find_rule
 from xordal.statistics.criterion import Evidence, Judge, Sample
 from xordal.statistics.hidden import VISIBLE
-from xordal.types import EMPTY, SignedSets, Submodel, VarSet, members
+from xordal.types.groups import Submodel
+from xordal.types.varsets import EMPTY, SignedSets, VarSet, members
 
 
 @dataclass(frozen=True, slots=True)

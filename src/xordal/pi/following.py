@@ -35,7 +35,8 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.pi.measuring import Floats, Rows
 from xordal.statistics.fitting import Axes, fit_margins, fit_sum, fit_terms
 from xordal.statistics.hidden import VISIBLE, Sharing, Unexplained, away
-from xordal.types import Submodel, VarSet, members, varset
+from xordal.types.groups import Submodel
+from xordal.types.varsets import VarSet, members, varset
 
 _MOST_AROUND = 256  # cells of a set together with the listed groups that overlap it
 _MOST_BESIDE = 20_000  # cells of a set together with one more column

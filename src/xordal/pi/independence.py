@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from xordal.counting.oracle import EntropyOracle
 from xordal.counting.total_correlation import total_correlations
-from xordal.types import EMPTY, Link, VarSet, members, varset
+from xordal.types.varsets import EMPTY, Link, VarSet, members, varset
 
 _AT_ONCE = 256  # sets asked about together; whoever decides may end the search between questions
 

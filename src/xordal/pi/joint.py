@@ -23,7 +23,7 @@ from xordal.counting.oracle import CachedOracle
 from xordal.data.levels import ordered_levels
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, counted, nearest
-from xordal.types import VarSet, varset
+from xordal.types.varsets import VarSet, varset
 
 State = tuple[str, ...]
 

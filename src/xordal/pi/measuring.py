@@ -18,7 +18,8 @@ from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.pi.joint import Joint
 from xordal.statistics.bounds import information_bound
 from xordal.statistics.hidden import VISIBLE, Sharing
-from xordal.types import EMPTY, Link, LinkSet, Share, Submodel, VarSet, members
+from xordal.types.groups import Share, Submodel
+from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import CellCounts
-from xordal.types import Rate, Rule
+from xordal.types.rules import Rate, Rule
 
 Integers = NDArray[np.int64]
 

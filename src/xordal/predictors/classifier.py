@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.observed import Observed
 from xordal.model.smoothing import Smoothing

@@ -33,7 +33,7 @@ from xordal.predictors.columns import (
     validated,
 )
 from xordal.scanning import scan
-from xordal.types import members
+from xordal.types.varsets import members
 
 _FOLDS = 5
 

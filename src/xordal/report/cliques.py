@@ -15,7 +15,7 @@ from xordal.formats.shown import shown
 from xordal.model.exact import ExactTable
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.parameters import Table
-from xordal.types import members
+from xordal.types.varsets import members
 
 EXPECTED_OF = 10_000
 """Rows of which a network that was not counted from any shows how many are expected in a cell."""

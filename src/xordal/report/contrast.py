@@ -10,7 +10,7 @@ from math import log, prod
 from xordal.formats.shown import shown
 from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork
 from xordal.statistics.chance import expected_gain
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 TELLING = 8
 """Cells shown of a table that is too large to be shown whole."""

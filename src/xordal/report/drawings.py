@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from xordal.types import Link
+from xordal.types.varsets import Link
 
 Place = tuple[float, float]
 """A position in abstract units: x to the right, y downwards."""

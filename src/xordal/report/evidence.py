@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.contrast import Cell, Contrast, Counting
-from xordal.types import Rule, Submodel, members, varset
+from xordal.types.groups import Submodel
+from xordal.types.rules import Rule
+from xordal.types.varsets import members, varset
 
 MOST_CELLS = 64
 """Cells up to which a table is shown whole."""
@@ -57,7 +59,8 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
     Examples
     --------
     >>> from xordal.data.table import CategoricalTable
-    >>> from xordal.learning import fit_network, learn
+    >>> from xordal.learning.fitting import fit_network
+    >>> from xordal.learning.learn import learn
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> table = CategoricalTable.from_rows(["a", "b", "c"], rows)
     >>> network = fit_network(table, learn(table))

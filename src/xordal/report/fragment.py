@@ -22,7 +22,8 @@ def network_html(network: DecomposableMarkovNetwork) -> str:
     Examples
     --------
     >>> from xordal.data.table import CategoricalTable
-    >>> from xordal.learning import fit_network, learn
+    >>> from xordal.learning.fitting import fit_network
+    >>> from xordal.learning.learn import learn
     >>> table = CategoricalTable.from_rows(["<a>", "b"], [(0, 0), (1, 1)] * 20)
     >>> html = network_html(fit_network(table, learn(table)))
     >>> html.count("<svg"), "<a>" in html

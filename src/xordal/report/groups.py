@@ -17,7 +17,9 @@ from xordal.formats.text import (
 )
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.evidence import GroupTables, evidence_of
-from xordal.types import Learned, LinkSet, Share, Submodel, members
+from xordal.types.groups import Share, Submodel
+from xordal.types.learned import Learned
+from xordal.types.varsets import LinkSet, members
 
 _MOST_CELLS = 3000  # cells of evidence in a page, so that it stays small however many groups there are
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from xordal import __version__
 
 if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
+    from xordal.model.network import DecomposableMarkovNetwork
     from xordal.report.paper import Summary
     from xordal.report.summary import ReportSummary
 
@@ -66,6 +68,28 @@ def report_page(summary: ReportSummary) -> str:
     )
 
 
+def write_report(
+    path: str | Path,
+    network: DecomposableMarkovNetwork,
+    *,
+    title: str = "",
+    table: CategoricalTable | None = None,
+) -> None:
+    """Write the page of a network to a file, whole or not at all.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    from xordal.data.write import write_text
+    from xordal.report.overview import overview_of
+    from xordal.report.summary import summarise
+
+    seen = None if table is None else overview_of(table.columns())
+    write_text(path, report_page(summarise(network, title, seen)))
+
+
 def _script_data(summary: ReportSummary) -> dict[str, object]:
     """Return what the script of the report needs to know, links by their place in the map."""
     drawn = summary.map.links
@@ -75,6 +99,7 @@ def _script_data(summary: ReportSummary) -> dict[str, object]:
         "places": [[round(x, 1), round(y, 1)] for x, y in summary.map.places],
         "links": [list(link.ends) for link in drawn],
         "final": [link.is_final for link in drawn],
+        "strength": [round(link.strength, 6) for link in drawn],
         "single": [place_of[link] for link in single],
         "steps": [
             {"action": step.action, "links": [place_of[link] for link in step.links], "words": step.words}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.report.drawings import Place
-from xordal.types import Link
+from xordal.types.varsets import Link
 
 _ROUNDS = 300
 _LARGE = 40  # nodes from which a circle is too tangled a start

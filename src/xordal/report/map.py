@@ -6,7 +6,7 @@ the elements let the page's script find them. Names are escaped like everything 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
@@ -15,8 +15,10 @@ from xordal.formats.shown import shown
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.drawings import Place
 from xordal.report.places import map_places
+from xordal.report.strength import link_strengths
 from xordal.report.svg import FONT, FONT_SIZE, element, text, text_width
-from xordal.types import Learned, Link
+from xordal.types.learned import Learned
+from xordal.types.varsets import Link
 
 _LONGEST = 22  # characters of a name that are drawn; the whole name is its title
 _MARGIN = 14.0
@@ -27,11 +29,12 @@ LinkKind = Literal["black", "colored", "fill-in"]
 
 @dataclass(frozen=True, slots=True)
 class MapLink:
-    """A link of the map; one that a later step removed is not final."""
+    """A link of the map, its strength in nats; one that a later step removed is not final."""
 
     ends: Link
     kind: LinkKind
     is_final: bool
+    strength: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +50,38 @@ class MapDrawing:
 
 def map_of(network: DecomposableMarkovNetwork) -> MapDrawing:
     """Lay out a network and say how each of its links is drawn."""
-    names = tuple(map(shown, network.variables))
+    names, final = tuple(map(shown, network.variables)), network.graph.links
+    places, size = placed(names, final)
+    title = f"Network of {len(names)} variables and {len(final)} links"
+    links = tuple(_links(network.learned, final, link_strengths(network)))
+    return MapDrawing(title, names, places, links, size)
+
+
+def placed(names: Sequence[str], links: Sequence[Link]) -> tuple[tuple[Place, ...], Place]:
+    """Return where the boxes of named variables go, in pixels, and the size of the whole.
+
+    Examples
+    --------
+    >>> places, (width, height) = placed(["a", "b", "c"], [(0, 1)])
+    >>> len(places), all(0 < x < width and 0 < y < height for x, y in places)
+    (3, True)
+    """
     halves = [(text_width(short(name)) / 2 + 9, _HALF_HEIGHT) for name in names]
-    final = network.graph.links
-    places = map_places(final, halves)
-    links = tuple(_links(network.learned, final))
+    places = map_places(links, halves)
     left = min(x - w for (x, _), (w, _) in zip(places, halves, strict=True)) - _MARGIN
     top = min(y for _, y in places) - _HALF_HEIGHT - _MARGIN
     right = max(x + w for (x, _), (w, _) in zip(places, halves, strict=True)) + _MARGIN
     bottom = max(y for _, y in places) + _HALF_HEIGHT + _MARGIN
-    title = f"Network of {len(names)} variables and {len(final)} links"
-    moved = tuple((x - left, y - top) for x, y in places)
-    return MapDrawing(title, names, moved, links, (right - left, bottom - top))
+    return tuple((x - left, y - top) for x, y in places), (right - left, bottom - top)
 
 
-def _links(learned: Learned | None, final: tuple[Link, ...]) -> Iterator[MapLink]:
+def _links(learned: Learned | None, final: tuple[Link, ...], strengths: dict[Link, float]) -> Iterator[MapLink]:
     seen = set(final) if learned is None else {link for entry in learned.trace for link in entry.links}
     colored = set() if learned is None else set(learned.colored_links or ())
     filled = set() if learned is None else set(learned.filled_links)
     for link in sorted(seen | set(final)):
         kind: LinkKind = "colored" if link in colored else "fill-in" if link in filled else "black"
-        yield MapLink(link, kind, link in final)
+        yield MapLink(link, kind, link in final, strengths.get(link, 0.0))
 
 
 def draw_map(drawing: MapDrawing) -> str:
@@ -80,7 +94,8 @@ def draw_map(drawing: MapDrawing) -> str:
     >>> svg.count('class="node"'), "<b>" in svg
     (2, False)
     """
-    lines = [_line(link, drawing.places) for link in drawing.links]
+    most = max((link.strength for link in drawing.links), default=0.0)
+    lines = [_line(link, drawing.places, link.strength / most if most > 0 else 0.0) for link in drawing.links]
     nodes = [_node(v, name, drawing.places[v]) for v, name in enumerate(drawing.names)]
     width, height = drawing.size
     world = element("g", *lines, *nodes, class_="world") if drawing.names else element("g", class_="world")
@@ -98,10 +113,11 @@ def draw_map(drawing: MapDrawing) -> str:
     )
 
 
-def _line(link: MapLink, places: tuple[Place, ...]) -> str:
+def _line(link: MapLink, places: tuple[Place, ...], share: float) -> str:
+    """Draw a link, the wider the stronger: by the root, so that weak links can still be told apart."""
     (x1, y1), (x2, y2) = places[link.ends[0]], places[link.ends[1]]
     kind = f"link {link.kind}{'' if link.is_final else ' off'}"
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind, style=f"--w:{1 + 3 * share**0.5:.2f}")
 
 
 def _node(number: int, name: str, at: Place) -> str:

@@ -15,7 +15,7 @@ from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.contrast import Contrast
 from xordal.report.groups import GroupSummary, group_summaries
 from xordal.report.map import LinkKind, map_of, short
-from xordal.types import Learned
+from xordal.types.learned import Learned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def plot_network(found: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     found
-        A fitted :class:`~xordal.estimator.MultiLinkSearch`, or a network.
+        What :func:`xordal.learn` returns, a fitted :class:`~xordal.MultiLinkSearch`, or a network.
     ax
         Where to draw; a new figure by default.
 
@@ -104,7 +104,7 @@ def plot_submodel(found: Any, group: int = 0) -> Figure:
     Parameters
     ----------
     found
-        A fitted :class:`~xordal.estimator.MultiLinkSearch`, or a network.
+        What :func:`xordal.learn` returns, a fitted :class:`~xordal.MultiLinkSearch`, or a network.
     group
         Which group, the strongest first, from 0.
 
@@ -158,10 +158,13 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _network(found: Any) -> DecomposableMarkovNetwork:
+    if isinstance(found, Learned):
+        return found.network()
     network = getattr(found, "network_", found)
     if not isinstance(network, DecomposableMarkovNetwork):
         raise SettingsError(
-            f"A fitted MultiLinkSearch or a network is wanted here, not a {type(found).__name__}."
+            f"What learn() returns, a fitted MultiLinkSearch or a network is wanted here, not a "
+            f"{type(found).__name__}."
         )
     return network
 

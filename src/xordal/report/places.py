@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xordal.report.drawings import Place
 from xordal.report.layout import stress_layout
-from xordal.types import Link
+from xordal.types.varsets import Link
 
 _UNIT = 84.0  # pixels between linked variables, about
 _GAP = 14.0  # free pixels between boxes

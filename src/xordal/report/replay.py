@@ -14,7 +14,10 @@ from xordal.pi.complexity import execution_chain, execution_forest
 from xordal.report.drawings import ExecutionDrawing, NetworkDrawing, Place
 from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
-from xordal.types import Learned, LinkSet, Pass, ScheduleName, TraceEntry
+from xordal.types.choices import ScheduleName
+from xordal.types.learned import Learned
+from xordal.types.trace import Pass, TraceEntry
+from xordal.types.varsets import LinkSet
 
 _MOST_STILLS = 12
 _MOST_DRAWN = 16  # variables up to which every step is drawn as a picture of its own

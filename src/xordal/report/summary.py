@@ -16,14 +16,19 @@ from xordal.report.cliques import EXPECTED_OF, CliqueSummary, clique_summaries, 
 from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
 from xordal.report.groups import GroupSummary, group_summaries
 from xordal.report.map import MapDrawing, map_of
+from xordal.report.overview import TableOverview
 from xordal.report.replay import Step, executions, steps_of, stills
-from xordal.types import Learned, LinkSet, members, single_link_part
+from xordal.types.learned import Learned
+from xordal.types.trace import single_link_part
+from xordal.types.varsets import LinkSet, members
 
 _PROMISE = (
     "With probability about {sure:g} % no set of links was learned in which some column was not needed: no "
     "column that depends on nothing is linked. That does not say that each link belongs to the true network: "
     "two columns may be linked because both depend on a third."
 )
+
+_MOST_LINKS = 8  # named beside the map where there is no hidden group
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,26 @@ class ReportSummary:
     promise: str
     notes: tuple[str, ...]
     rules: tuple[RuleSummary, ...] = ()
+    table: TableOverview | None = None
+
+    @property
+    def strongest(self) -> GroupSummary | None:
+        """The group with the largest hidden part, if there is one."""
+        return self.groups[0] if self.groups else None
+
+    @property
+    def strongest_links(self) -> tuple[tuple[str, float], ...]:
+        """The strongest links in words, with their strength in nats."""
+        ranked = sorted((link for link in self.map.links if link.is_final), key=lambda link: -link.strength)
+        return tuple(
+            (" - ".join(self.map.names[v] for v in link.ends), link.strength) for link in ranked[:_MOST_LINKS]
+        )
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Columns of the table that take no part in the network."""
+        known = {variable.name for variable in self.variables}
+        return () if self.table is None else tuple(name for name in self.table.missing if name not in known)
 
     @property
     def rows_word(self) -> str:
@@ -87,7 +112,7 @@ class ReportSummary:
     @property
     def lead(self) -> str:
         """What was found, in a sentence or two."""
-        told = f"{counted(len(self.variables), 'variable')}: "
+        told = f"{counted(len(self.variables), 'column')}: "
         if self.n_rows:
             told = f"{counted(self.n_rows, 'row')} of {told}"
         rules = f" {counted(len(self.rules), 'rule')} of any number of columns." if self.rules else ""
@@ -100,23 +125,28 @@ class ReportSummary:
         told += rules
         if self.single is not None and self.single.missed:
             told += (
-                f" A search that adds one link at a time, as common learners do, would have missed "
-                f"{len(self.single.missed)} of the {counted(self.n_links, 'link')}."
+                f" Learners that add one link at a time miss {len(self.single.missed)} of the "
+                f"{counted(self.n_links, 'link')}."
             )
         return told
 
 
-def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSummary:
+def summarise(
+    network: DecomposableMarkovNetwork, title: str = "", table: TableOverview | None = None
+) -> ReportSummary:
     """Return the summary of a network and of how it was learned, where that is known.
+
+    ``table`` is what it was learned from, at a glance, where that is at hand.
 
     Examples
     --------
     >>> from xordal.data.table import CategoricalTable
-    >>> from xordal.learning import fit_network, learn
+    >>> from xordal.learning.fitting import fit_network
+    >>> from xordal.learning.learn import learn
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> table = CategoricalTable.from_rows(["a", "b", "c"], rows)
     >>> summarise(fit_network(table, learn(table))).lead.split(". ")[0]
-    '100 rows of 3 variables: 3 links in 1 clique, and 1 hidden group'
+    '100 rows of 3 columns: 3 links in 1 clique, and 1 hidden group'
     """
     learned = network.learned
     drawn = map_of(network)
@@ -142,6 +172,7 @@ def summarise(network: DecomposableMarkovNetwork, title: str = "") -> ReportSumm
         promise="" if learned is None else _promise(learned),
         notes=() if learned is None else _notes(learned),
         rules=() if learned is None else _rules(network, learned),
+        table=table,
     )
 
 

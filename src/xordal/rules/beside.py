@@ -17,10 +17,11 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
 from xordal.rules.finding import MODULI, codings_of, find_rules
 from xordal.rules.quick import MOST_UNKNOWNS, is_worth_a_search
-from xordal.types import AdditiveRule, Submodel, members
+from xordal.statistics.weights import RULES
+from xordal.types.groups import Submodel
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import members
 
-SHARE = 0.05
-"""Share of a search's level that rules have: a twentieth, whatever else is looked for."""
 MOST_UNKNOWNS_SOUGHT = 2_000
 """Unknowns above which rules are not sought by learning: ``find_rules`` does it where it is asked to."""
 _LARGEST = 37  # prime that is tried; larger ones are for those who name them
@@ -36,7 +37,7 @@ def rules_beside(
     table
         The table.
     alpha
-        The level of the search for the network, of which a twentieth is spent here.
+        The level of the search for the network, of which a twentieth is kept for rules (statistics/weights.py).
     groups
         Hidden groups that were found. Where they tell all the rules there are, none is sought.
     seed
@@ -59,7 +60,7 @@ def rules_beside(
         for p in moduli
     ):
         return ()
-    found = find_rules(table, moduli=moduli, alpha=SHARE * alpha, seed=seed)
+    found = find_rules(table, moduli=moduli, alpha=RULES * alpha, seed=seed)
     return tuple(rule for rule in found if len(rule.variables) > 2)
 
 

@@ -15,9 +15,10 @@ better rule does not tell apart. And it must hold more often than all better rul
 with make it (drawn.py).
 
 *How sure.* With that share q, the number of rows in which one given rule holds is at most binomial. There are
-many rules: C(N, m) sets of m columns, and p values for each unknown of the set. The tail of the binomial is
-multiplied by all of them, by the number of moduli tried, by two for the two ways in which columns enter, and by
-m (m + 1), which adds up to one over all m: a union bound, whatever was looked at on the way.
+many rules: C(N, m) sets of m columns; each column of numbers enters by a weight or by a function, so two for
+each of those; and p values for each unknown, where a multiple of a rule is the same rule. The tail of the
+binomial is multiplied by all of them, by the number of moduli tried, and by m (m + 1), whose inverses add up to
+one over all m: a union bound, whatever was looked at on the way.
 
 *How much.* A rule must also settle at least half of what chance leaves open.
 """
@@ -33,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
+from xordal.rules.coding import numbers_of
 from xordal.rules.drawn import share_obeyed
 from xordal.rules.sums import Sums
 
@@ -72,6 +74,7 @@ class Judge:
     weights: NDArray[np.int64] | None
     n_moduli: int
     _known: dict[Candidate, Evidence] = field(default_factory=dict)
+    _is_number: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -111,12 +114,22 @@ class Judge:
         """Return the logarithm of the number of rules that a candidate is one of, weighted by their order."""
         m, n = len(candidate.variables), len(self.levels)
         p = candidate.modulus or _VALUES_OF_WHOLE_NUMBERS
-        unknowns = 1
+        unknowns, n_numeric = 1, 0
         for variable, values in zip(candidate.variables, candidate.functions, strict=True):
-            known = int((values != UNKNOWN).sum())
+            known = values != UNKNOWN
+            n_numbers = int((known & self._numeric(variable)).sum())
+            n_numeric += n_numbers > 2  # fewer are any function by a weight alone
             weight = weight_of(self.levels[variable], values, candidate.modulus)
-            unknowns += known - 1 if weight is None else 1
-        return log(comb(n, m)) + unknowns * log(p) - log(p - 1) + log(2 * m * (m + 1) * self.n_moduli)
+            unknowns += int(known.sum()) - (1 if weight is None else n_numbers - 1)
+        ways = log(comb(n, m)) + n_numeric * log(2) + unknowns * log(p) - log(p - 1)
+        return ways + log(m * (m + 1) * self.n_moduli)
+
+    def _numeric(self, variable: int) -> NDArray[np.bool_]:
+        """Return which levels of a column are numbers."""
+        if variable not in self._is_number:
+            numbers = numbers_of(self.levels[variable])
+            self._is_number[variable] = np.array([number is not None for number in numbers])
+        return self._is_number[variable]
 
     def _some_rows(self, variables: Sequence[int]) -> tuple[Values, NDArray[np.float64] | None]:
         """Return some columns of at most so many rows, and row weights; equal rows once where cells are few."""

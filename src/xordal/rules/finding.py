@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from time import perf_counter
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from xordal.data.read import read_table
+from xordal.data.read import ReadingOptions, read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError
 from xordal.rules.candidate import Candidate
@@ -26,7 +26,7 @@ from xordal.rules.merging import merged, scaled
 from xordal.rules.relations import function_of_a_column, kind_of
 from xordal.rules.schemes import scheme_of
 from xordal.rules.seeking import Sought, seek
-from xordal.types import AdditiveRule
+from xordal.types.rules import AdditiveRule
 
 MODULI = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 89, 97)
 """The moduli that are tried by default: all primes to 37, 89 and 97."""
@@ -93,6 +93,7 @@ def find_rules(
     seed: int = 0,
     largest_parity: int = 4,
     notice: Callable[[str], None] = lambda line: None,
+    **reading: Unpack[ReadingOptions],
 ) -> FoundRules:
     """Find the additive rules of a table: sums of functions of columns that are constant modulo a number.
 
@@ -114,6 +115,9 @@ def find_rules(
         columns 5 and 6 take about a minute each.
     notice
         Called with a line of text when something takes long before the search can begin.
+    reading
+        How the data are read: ``missing``, ``bins``, ``weights`` and the other words of
+        :func:`xordal.read_table`. Every column is kept, since codes of many levels obey rules too.
 
     Returns
     -------
@@ -144,7 +148,8 @@ def find_rules(
         raise SettingsError(f"seed must be zero or a positive whole number, not {seed!r}.")
     if largest_parity not in (4, 5, 6):
         raise SettingsError(f"largest_parity must be 4, 5 or 6, not {largest_parity!r}.")
-    table = _repeated(data if isinstance(data, CategoricalTable) else read_table(data))
+    is_table = isinstance(data, CategoricalTable) and not reading
+    table = _repeated(data if is_table else read_table(data, **reading))
     codings, notes = codings_of(table)
     tried = primes if primes is not None else _default_moduli(table, codings, notes)
     judge = Judge(table.codes, table.levels, table.weights, len(tried) + 1)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate
 from xordal.rules.coding import numbers_of
-from xordal.types import AdditiveRule
+from xordal.types.rules import AdditiveRule
 
 _MOST_NOISE = 0.25  # share of rows breaking a rule above which it is no ground to call a row wrong
 

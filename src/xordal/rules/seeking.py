@@ -192,7 +192,13 @@ class _Seeker:
         A rule modulo 7 of small numbers makes their sum itself the same in many rows. That equation is found
         first, the rule modulo 7 follows from it, and yet holds in all the rows that break the equation.
         """
-        reasons = self.span.reasons(candidate)
+        if self._is_explained(candidate, by_chance, self.span.reasons(candidate)):
+            return True
+        like = (rule for rule in self.span.near(candidate) if candidate.modulus and not rule.modulus)
+        return any(self._is_explained(candidate, by_chance, [rule]) for rule in like)
+
+    def _is_explained(self, candidate: Candidate, by_chance: float, reasons: Sequence[Candidate]) -> bool:
+        """Whether a rule holds no more often than chance in rows that break the rules it comes from."""
         if not reasons:
             return False
         broken = ~np.all([rule.is_obeyed(self.table.codes) for rule in reasons], axis=0)
@@ -209,7 +215,10 @@ class _Seeker:
         for candidate in sorted(
             self.sought.rules, key=lambda rule: (self.judge.n_broken(rule), len(rule.variables))
         ):
-            if candidate.modulus and self._follows(candidate, self.judge.evidence(candidate).by_chance):
+            by_chance = self.judge.evidence(candidate).by_chance
+            if candidate.modulus and self._follows(candidate, by_chance):
+                continue
+            if any(self._is_explained(candidate, by_chance, [rule]) for rule in better.near(candidate)):
                 continue
             given = better.within(candidate)
             if self.judge.n_broken(candidate) > _CLEAN * self.judge.n_rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate
 from xordal.rules.coding import level_counts
+from xordal.rules.relations import LARGE_PRIME
 from xordal.rules.sparse import echelon
 
 _MOST_LEVELS = 16  # of a column, the commonest: two rules that agree on them are the same but for rare levels
@@ -45,13 +47,13 @@ class Span:
         if not known:
             return []
         if p == 0:
-            p = 1021  # whole numbers that are told are small: equal modulo a large prime is equal
+            p = LARGE_PRIME  # whole numbers that are told are small: equal modulo a large prime is equal
         vectors = np.array([self._vector(rule, p) for rule in (*known, candidate)])
         used = vectors[:, (vectors != 0).any(axis=0) & self._is_told(candidate)]
         if not _is_spanned(used[:-1], used[-1], p):
             return []
         needed = list(range(len(known)))
-        for place in range(len(known)):
+        for place in reversed(range(len(known))):  # those found first are the cleanest, and stay
             fewer = [k for k in needed if k != place]
             if _is_spanned(used[fewer], used[-1], p):
                 needed = fewer
@@ -60,14 +62,34 @@ class Span:
     def variation(self, candidate: Candidate) -> Candidate | None:
         """Return a rule of the same columns and modulus that differs in the levels of one column at most."""
         p = candidate.modulus
+        like = (rule for rule in self.near(candidate) if p and rule.modulus == p)
+        return next((rule for rule in like if rule.variables == candidate.variables), None)
+
+    def near(self, candidate: Candidate) -> Iterator[Candidate]:
+        """Yield rules of which a multiple differs from a candidate in the levels of one column at most.
+
+        "Exactly one of seven" is near to "exactly one of six", which holds wherever the seventh is not the one;
+        and a total is near to the same total with another value for a level that only errors have.
+        """
+        p = candidate.modulus or LARGE_PRIME
+        other = self._vector(candidate, p)
         for rule in self._found:
-            if p and rule.modulus == p and rule.variables == candidate.variables:
-                one, other = self._vector(rule, p), self._vector(candidate, p)
-                for factor in range(1, p):
-                    places = np.flatnonzero((one - factor * other) % p)
-                    if len(set(np.searchsorted(self._start, places, side="right").tolist())) <= 1:
-                        return rule
-        return None
+            if rule.modulus not in (0, candidate.modulus) or not self._touches(rule, candidate):
+                continue
+            one = self._vector(rule, p)
+            both = np.flatnonzero((one != 0) & (other != 0))
+            columns, first = np.unique(self._column(both), return_index=True)
+            # Of two columns that both have, one at least is not the column in which they differ.
+            for place in both[first[:2]].tolist():
+                factor = int(one[place]) * pow(int(other[place]), -1, p)
+                places = np.flatnonzero((one - factor * other) % p)
+                if len(columns) > 1 and len(np.unique(self._column(places))) <= 1:
+                    yield rule
+                    break
+
+    def _column(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the columns of some places of a vector."""
+        return np.searchsorted(self._start, places, side="right")
 
     def within(self, candidate: Candidate) -> list[Candidate]:
         """Return rules of other moduli, of just the columns of a candidate, that follow from those added."""

@@ -12,6 +12,6 @@ imports nothing else of this package.
 
 from xordal.scanning.ranking import RankedSet, RankProgress
 from xordal.scanning.scan_table import ScanInterrupted, Scanned, scan
-from xordal.types import RankBy
+from xordal.types.choices import RankBy
 
 __all__ = ["RankBy", "RankProgress", "RankedSet", "ScanInterrupted", "Scanned", "scan"]

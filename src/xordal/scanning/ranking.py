@@ -27,7 +27,8 @@ from xordal.statistics.interaction import (
     moments_of_interaction,
     moments_of_sharing,
 )
-from xordal.types import EMPTY, RankBy, VarSet, members, varset
+from xordal.types.choices import RankBy
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 _BATCH, _LARGEST_BATCH = 32, 4096  # sets made exact at a time, at first and when many must be
 _MOST_CELLS = 1_000_000  # of a table that is fitted

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from math import comb, inf
 from numbers import Integral, Real
 from time import monotonic, perf_counter
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from xordal.counting.select import Backend, oracle_for
 from xordal.counting.threads import interruptible
-from xordal.data.read import read_table
+from xordal.data.entering import table_from
+from xordal.data.read import ReadingOptions
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, SettingsError, nearest
+from xordal.data.to_frames import FrameLibrary, frame_of
+from xordal.errors import DataError, SettingsError, counted, nearest
 from xordal.scanning.ranking import RankedSet, Ranking, RankProgress
-from xordal.types import RankBy, VarSet, members
+from xordal.types.choices import RankBy
+from xordal.types.varsets import VarSet, members
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Scanned:
     """The sets of columns that share most, and how many were looked at.
 
@@ -67,6 +70,29 @@ class Scanned:
         found = [self.variables[v] for v in members(variables)]
         return tuple(sorted(found, key=lambda name: name == self.target))
 
+    def to_frame(self, library: FrameLibrary = "pandas") -> Any:
+        """Return the sets as a frame of pandas, polars or pyarrow, one a row, their columns by name."""
+        named = [self.names(found.variables) for found in self.sets]
+        columns: dict[str, list[Any]] = {f"column {k + 1}": [n[k] for n in named] for k in range(self.order)}
+        for name in ("total_correlation", "interaction", "dof", "p_value", "p_corrected"):
+            columns[name] = [float(getattr(found, name)) for found in self.sets]
+        return frame_of(columns, library)
+
+    def to_pandas(self) -> Any:
+        """Return the sets as a pandas frame."""
+        return self.to_frame("pandas")
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.sets):,} best of {self.n_sets:,} sets of {self.order} columns"
+        sets = [
+            f"  {', '.join(self.names(found.variables))}: {found.interaction:.4f} nats beyond smaller sets, "
+            f"p = {found.p_corrected:.2g}"
+            for found in self.sets[:5]
+        ]
+        return "\n".join(
+            [f"Scanned {counted(self.n_rows, 'row')}, {sizes}", *sets, *["  ..."] * (len(self.sets) > 5)]
+        )
+
 
 class ScanInterrupted(KeyboardInterrupt):
     """Ctrl-C during a scan; ``scanned`` holds the best sets found until then."""
@@ -88,6 +114,7 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     time_limit: float | None = None,
     on_progress: Callable[[RankProgress], None] = lambda progress: None,
     notice: Callable[[str], None] = lambda line: None,
+    **reading: Unpack[ReadingOptions],
 ) -> Scanned:
     """Look at all sets of ``order`` columns and return those that share most.
 
@@ -114,6 +141,10 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
         Called with how far the scan is.
     notice
         Called with a line of text when something takes long before the scan can begin.
+    reading
+        How the data are read: ``missing``, ``bins``, ``weights`` and the other words of
+        :func:`xordal.read_table`. What looks like an identifier is left out, unless ``columns`` or
+        ``categorical`` names it.
 
     Raises
     ------
@@ -129,7 +160,7 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     >>> found.names(found.sets[0].variables), round(found.sets[0].interaction, 4)
     (('a', 'b', 'a_xor_b'), 0.6931)
     """
-    table = data if isinstance(data, CategoricalTable) else read_table(data)
+    table = table_from(data, **reading)
     place = _checked(table, order, top, target, by)
     if time_limit is not None and not (isinstance(time_limit, Real) and 0 < float(time_limit) < inf):
         raise SettingsError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")

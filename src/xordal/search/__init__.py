@@ -46,5 +46,6 @@ Map
 * ``best_first``: from bounded to scored to judged.
 * ``lookahead``: one i-link-only search, sources and ways put together.
 * ``refine``: after the schedule, ``prune`` takes idle links out, ``local`` improves scores by sequences of
-  moves, ``optimum`` knows the best network of few columns.
+  moves, ``sequences`` tries them by kernels, ``optimum`` knows the best network of few columns.
+* ``compiled``: when kernels pay; ``_masks``: graphs as they read them.
 """

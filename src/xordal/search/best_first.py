@@ -28,7 +28,7 @@ from xordal.search.sources import Source
 from xordal.search.sources.around import Held
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change
-from xordal.types import VarSet
+from xordal.types.varsets import VarSet
 
 _FIRST_SCORED, _MOST_SCORED = 16, 4096  # sets scored in one go: a call of NumPy costs as much as some ten sets
 # Sets judged in one go. What ranks high now is likely to be the best of a later pass, and a p-value costs

@@ -21,7 +21,7 @@ from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.remembered import remembered
 from xordal.graph.signed_sets import change, signed_sets
-from xordal.types import LinkSet, SignedSets, VarSet, members, varset
+from xordal.types.varsets import LinkSet, SignedSets, VarSet, members, varset
 
 
 class Candidate(NamedTuple):

@@ -21,7 +21,8 @@ import numpy as np
 
 from xordal.counting.oracle import ScanBlock
 from xordal.errors import DataError, SettingsError
-from xordal.types import LinkSet, TraceEntry
+from xordal.types.trace import TraceEntry
+from xordal.types.varsets import LinkSet
 
 _VERSION = 1
 _BEGINNING = b'{"xordal": "checkpoint"'

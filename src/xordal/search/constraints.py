@@ -16,7 +16,7 @@ from xordal.graph.chordal import ChordalGraph, linked
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.min_fill import min_fill
 from xordal.search.limits import Limits
-from xordal.types import Link, LinkSet, SignedSets, VarSet, members
+from xordal.types.varsets import Link, LinkSet, SignedSets, VarSet, members
 
 NamedLink = tuple[str, str]
 

@@ -32,7 +32,9 @@ from xordal.search.schedule import Position, Schedule
 from xordal.search.sources.around import Held
 from xordal.search.state import GraphState
 from xordal.statistics.criterion import Evidence
-from xordal.types import LinkSet, SearchRun, StoppedBy, Trace, TraceEntry
+from xordal.types.choices import StoppedBy
+from xordal.types.trace import SearchRun, Trace, TraceEntry
+from xordal.types.varsets import LinkSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 
 from xordal.errors import SettingsError
-from xordal.types import StoppedBy
+from xordal.types.choices import StoppedBy
 
 _AFTER = 0.1  # of the time limit: what may follow the search
 _LEAST_AFTER = 1.0  # seconds of it that are always there

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import comb
 
 from xordal.search.schedule import Position, Schedule
-from xordal.types import Pass, Trace, TraceEntry
+from xordal.types.trace import Pass, Trace, TraceEntry
 
 
 def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ...]:
@@ -18,7 +18,7 @@ def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ..
 
     Examples
     --------
-    >>> from xordal.types import TraceEntry
+    >>> from xordal.types.trace import TraceEntry
     >>> trace = (TraceEntry("add", 1, ((0, 1),), gain=0.1, dof=1, graphs_tested=3),)
     >>> [(p.lookahead, p.steps, p.learned) for p in passes(trace, Schedule("printed", 2), n_variables=3)]
     [(1, 3, ((0, 1),)), (1, 2, None), (2, 1, None)]

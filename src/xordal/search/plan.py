@@ -17,7 +17,7 @@ from xordal.search.limits import Limits
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import Criterion, EntropyDecrement
 from xordal.statistics.significance import Significance
-from xordal.types import EngineName, ScheduleName
+from xordal.types.choices import EngineName, ScheduleName
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from xordal.search.candidate import Candidate, gains
 from xordal.search.constraints import FREE, Rules
 from xordal.search.shapes import Shapes
 from xordal.statistics.criterion import Evidence, Judge, Shape, Verdict
-from xordal.types import VarSet
+from xordal.types.varsets import VarSet
 
 _ROUNDING = 1e-9  # nats: far more than sums of gains are off
 

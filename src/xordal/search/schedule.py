@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from xordal.errors import SettingsError, nearest
-from xordal.types import ScheduleName
+from xordal.types.choices import ScheduleName
 
 
 @dataclass(frozen=True, slots=True)

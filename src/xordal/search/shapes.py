@@ -24,7 +24,7 @@ from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidate import Candidate
 from xordal.statistics.criterion import Judge, Shape
 from xordal.statistics.needed import largest_part, largest_part_of_free
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 ShapeOf = Callable[[tuple[int, ...]], Shape]
 """From the numbers of levels of the single variables of a set to its shape."""

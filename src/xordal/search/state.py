@@ -32,7 +32,7 @@ from xordal.graph.fill_in import touched
 from xordal.graph.nearby import disturbed
 from xordal.graph.separators import SeparatorPaths
 from xordal.search.candidate import Candidate, candidate
-from xordal.types import EMPTY, Link, LinkSet, VarSet, members, varset
+from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members, varset
 
 Labels = NDArray[np.int64]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xordal.types import TraceEntry
+from xordal.types.trace import TraceEntry
 
 WEAK = 3.0
 """A gain below this many times its expectation by chance is called weak."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import ROUNDING, CellCounter
 from xordal.errors import SettingsError
 from xordal.graph.chain import Addition
-from xordal.types import LinkSet, SignedSets, VarSet
+from xordal.types.varsets import LinkSet, SignedSets, VarSet
 
 
 class Evidence(NamedTuple):

@@ -36,7 +36,7 @@ from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.deviance import moments_of_fit
 from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
 from xordal.statistics.interaction import divergences
-from xordal.types import Share
+from xordal.types.groups import Share
 
 Floats = NDArray[np.float64]
 

@@ -30,7 +30,7 @@ from xordal.graph.pieces import Chain, has_parts, parts
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.null_law import NullLaw
-from xordal.types import LinkSet, SignedSets, VarSet, members, varset
+from xordal.types.varsets import LinkSet, SignedSets, VarSet, members, varset
 
 _Part = tuple[LinkSet, SignedSets, int]  # links, change and degrees of freedom
 

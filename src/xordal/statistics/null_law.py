@@ -23,7 +23,7 @@ from xordal.statistics.criterion import Evidence
 from xordal.statistics.margins import StepCounts, margins_of
 from xordal.statistics.moments import Moments, least_means_of, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
-from xordal.types import EMPTY, LinkSet, SignedSets, VarSet, members, varset
+from xordal.types.varsets import EMPTY, LinkSet, SignedSets, VarSet, members, varset
 
 MOST_MEAN, MOST_VARIANCE = 4, 128
 """No step has a larger mean than so often its nominal degrees of freedom, or variance than their square."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import ROUNDING, CellCounter
 from xordal.errors import SettingsError
 from xordal.statistics.criterion import Evidence, Judge, Sample, Shape, Verdict, lowest_accepted
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 
 @dataclass(frozen=True, slots=True)

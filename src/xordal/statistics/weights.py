@@ -24,6 +24,12 @@ whatever path the search takes, whatever it ranks by, with or without restarts. 
 universe is not, and so nothing else has to be paid for looking. A set with fill-in must pass the test of its
 own links, each piece needed, and besides one of all its links.
 
+**Rules.** Sums that the rows obey (:mod:`xordal.rules.evidence`) are looked for beside the links. Their
+hypotheses are of another kind: "this sum holds no more often than if some part of its columns were independent
+of the rest". All of them together have the weight :data:`RULES`, a twentieth: they are tested at ``alpha *
+RULES`` by a union bound of their own. So the union bound over links and rules is ``alpha`` in all, whether
+rules are sought or not.
+
 **What is not promised.** That every link belongs to the true network: with x - y - z true, x and z depend on
 each other, and may be linked before y is. Nor that every link of a piece is needed, where others of the piece
 are; idle links are what :mod:`xordal.search.refine.prune` takes out.
@@ -31,10 +37,11 @@ are; idle links are what :mod:`xordal.search.refine.prune` takes out.
 The weight is the probability that the following lottery draws a description of the hypothesis. Every
 hypothesis has a description, and different ones have different descriptions, so the weights sum to at most 1.
 
-1. Plain, 0.9, or else, 0.1: with fill-in, or beyond the bounds of the search.
+1. Plain, 0.9; a set with fill-in, or beyond the bounds of the search, 0.05; a rule, 0.05.
 2. The number of links i and of their endpoints m: plain, one of the pairs a search can meet, all alike, where
-   m <= i + 1, i <= m(m-1)/2 and neither exceeds the search's bounds; else m = 2, 3, ... with
-   probability 2^(1-m), then i, one of m(m-1)/2, all alike.
+   m <= i + 1, i <= m(m-1)/2 and neither exceeds the search's bounds; else m = 3, 4, ... with
+   probability 2^(2-m), then i, one of m(m-1)/2, all alike. Two endpoints are always plain: a set with fill-in
+   has at least two links, and no search has bounds below one link and two variables.
 3. The endpoints W: one of the C(N, m) sets.
 4. The links L: one of C(m(m-1)/2, i) sets of pairs in W. Plain, the other pairs of W are linked already; else
    a fair coin each says whether they are.
@@ -54,7 +61,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import comb, inf, lgamma, log, log1p
 
-_PLAIN, _ELSE = 0.9, 0.1
+_PLAIN, _ELSE = 0.9, 0.05
+RULES = 0.05
+"""Weight of all additive rules together; with those of links it makes one."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +107,10 @@ class Weights:
         is_plain = m - 1 <= i <= min(comb(m, 2), self.max_links) and m <= self.max_variables
         if is_plain and not is_filled:
             kind = log(_PLAIN) - log(self.n_kinds)
+        elif m == 2:
+            return -inf  # it would be plain
         else:
-            kind = log(_ELSE) + (1 - m) * log(2) - log(comb(m, 2)) - (comb(m, 2) - i) * log(2)
+            kind = log(_ELSE) + (2 - m) * log(2) - log(comb(m, 2)) - (comb(m, 2) - i) * log(2)
         places = _log_comb(self.n_variables, m) + _log_comb(comb(m, 2), i)
         context = _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
         return kind - places - context + _log_size_weight(s, self.n_variables - m)

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.backoff import BackoffClique
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import Backoff, Smoothing, checked
 from xordal.search.limits import Limits
 from xordal.statistics.scores import BIC
 from xordal.tuning.holding_out import Split, occurring
-from xordal.types import members
+from xordal.types.varsets import members
 from xordal.workers import check_whole_numbers, stop_if_told
 
 

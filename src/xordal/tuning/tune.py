@@ -8,9 +8,10 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
-from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, SettingsError
-from xordal.learning import Interrupted, fit_network, learn
+from xordal.data.entering import separated, table_from
+from xordal.errors import SettingsError
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import Interrupted, learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import Backoff, Smoothing
 from xordal.search.limits import Limits
@@ -19,7 +20,7 @@ from xordal.tuning.holding_out import folds_of, occurring, split_with
 from xordal.tuning.paths import Clock, Tuning, TuningProgress
 from xordal.tuning.record import record
 from xordal.tuning.trials import Grid, Trial
-from xordal.types import Learned
+from xordal.types.learned import Learned
 from xordal.workers import check_whole_numbers
 
 LINKS = (1, 2, 3)
@@ -78,7 +79,7 @@ class TuningInterrupted(KeyboardInterrupt):
 
 
 def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a default
-    table: CategoricalTable,
+    data: Any,
     *,
     valid: Any = None,
     folds: int = 5,
@@ -95,11 +96,11 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
 
     Parameters
     ----------
-    table
-        The rows to learn from.
+    data
+        The rows to learn from: a table, or anything :func:`xordal.read_table` takes.
     valid
         Rows to judge by, anything :func:`xordal.read_table` takes; without them the table is cross-validated.
-        They are never counted: the network is of ``table`` alone.
+        They are never counted: the network is of ``data`` alone.
     folds
         Parts of the cross-validation.
     links, penalties, smoothings
@@ -115,8 +116,9 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     on_progress
         Called with a :class:`~xordal.tuning.paths.TuningProgress` after each search.
     settings
-        Passed on to :func:`xordal.learn`: ``constraints``, ``backend`` and the like. ``local_search`` is off
-        unless it is asked for here: it takes several times as long and hardly changes what is predicted.
+        Those of :func:`xordal.learn`: ``constraints``, ``backend`` and the like, and how the data are read.
+        ``local_search`` is off unless it is asked for here: it takes several times as long and hardly changes
+        what is predicted.
 
     Raises
     ------
@@ -130,7 +132,7 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     Examples
     --------
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 50
-    >>> table = CategoricalTable.from_rows(["a", "b", "a_xor_b"], rows)
+    >>> table = dict(zip(["a", "b", "a_xor_b"], zip(*rows)))
     >>> tuned = tune(table, links=(1, 3), penalties=(1, 0.5))
     >>> tuned.best.max_links, tuned.best.penalty, len(tuned.trials)
     (3, 1.0, 40)
@@ -140,7 +142,9 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     started = perf_counter()
     check_whole_numbers(("folds", folds, 2), ("seed", seed, 0), ("workers", workers, 1))
     grid = Grid.of(links, penalties, smoothings)
-    _check(table, settings)
+    how, settings = separated(settings)
+    table = table_from(data, **how)
+    _check(settings)
     settings["local_search"] = bool(settings.get("local_search"))
     splits = folds_of(table, folds, seed) if valid is None else [split_with(table, valid)]
     whole = table.distinct() if valid is None else splits[0].training
@@ -185,11 +189,7 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     return tuned
 
 
-def _check(table: CategoricalTable, settings: dict[str, Any]) -> None:
-    if not isinstance(table, CategoricalTable):
-        raise DataError(
-            f"tune() takes a table, not a {type(table).__name__}: make one with xordal.read_table(...)."
-        )
+def _check(settings: dict[str, Any]) -> None:
     for name in _OWN:
         if name in settings:
             raise SettingsError(

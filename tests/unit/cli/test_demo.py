@@ -9,7 +9,7 @@ import pytest
 from xordal.cli.app import main
 from xordal.demos import gallery
 from xordal.demos.gallery import DEMOS, Demo
-from xordal.learning import learn
+from xordal.learning.learn import learn
 
 STORIES = [demo for demo in DEMOS.values() if demo is not gallery.MUSIC_BOX]
 

@@ -33,7 +33,7 @@ from xordal.counting.gpu.screening import SHARES, Columns, limit_of
 from xordal.counting.oracle import Measure, TableOracle
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
-from xordal.types import VarSet, varset
+from xordal.types.varsets import VarSet, varset
 
 MEASURES: tuple[Measure, ...] = ("total", "needed", "interaction")
 

@@ -25,7 +25,7 @@ from xordal.counting.threads import in_threads, interruptible, n_threads
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 from xordal.pi.zoo import music_box
-from xordal.types import VarSet, members
+from xordal.types.varsets import VarSet, members
 
 
 def random_table(n_columns: int, n_rows: int) -> CategoricalTable:

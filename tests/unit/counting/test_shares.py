@@ -19,7 +19,7 @@ from xordal.counting.rows import Rows
 from xordal.counting.scanner import Scan
 from xordal.counting.threads import in_threads
 from xordal.data.table import CategoricalTable
-from xordal.types import EMPTY
+from xordal.types.varsets import EMPTY
 
 
 def random_table(n_levels: list[int], n_rows: int, seed: int = 0) -> CategoricalTable:

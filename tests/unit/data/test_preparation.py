@@ -18,7 +18,7 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.column import from_values
 from xordal.data.discretise import binned, merged
 from xordal.data.suspects import suspect
-from xordal.types import VarSet
+from xordal.types.varsets import VarSet
 
 SURVEY = {"age": [1, 2, 2, 3], "sex": ["f", "m", "f", "m"], "Freq": [2, 0, 1, 3]}
 

@@ -7,11 +7,13 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.bayesian import random_network
 from xordal import BayesianNetwork, DataError, ModelFileError, read_network
 from xordal.formats.network_files import network_text
+from xordal.model.directed import Family
 
 FORMATS = ("bif", "xmlbif", "net", "uai", "json")
 SECONDS, MEGABYTES = 15.0, 300  # far more than any needs on a busy machine, far less than a bomb takes
@@ -58,7 +60,11 @@ ROW = "probability ( a ) { table 0.5, 0.5; }\n"
         (VARIABLE + "probability ( a ) { table -0.5, 1.5; }", "numbers from 0 to 1"),
         (VARIABLE + "probability ( a ) { table x, 0.5; }", "'x' is no number"),
         (VARIABLE + "probability ( a ) { table 0_1, 0.5; }", "is no number"),
-        (VARIABLE + "probability ( a ) { (u) 0.5, 0.5; }", "parents"),
+        (VARIABLE + "probability ( a ) { (u) 0.5, 0.5; }", "levels for the parents"),
+        (VARIABLE + "probability ( a ) { table 0.5, 0.5; table 0.5, 0.5; }", "second time"),
+        (VARIABLE + "probability ( a ) { table 0.5, 0.5, 0.5; }", "more than 2 probabilities of 'a'"),
+        (VARIABLE + "probability ( a ) { property {{ ;", "there must be|ends in the middle"),
+        ("variable a { type discrete [ 2 ] { u, v, w }; }", "more than 2 levels of 'a'"),
         ("variable a { type discrete [ 3 ] { u, v }; }", "2 levels and not '3'"),
         ("variable a { type discrete [ 999999999999 ] { u, v }; }", "levels and not"),
         ("variable a { type discrete [ 2 ] { u, u }; }", "twice"),
@@ -71,6 +77,33 @@ ROW = "probability ( a ) { table 0.5, 0.5; }\n"
     ],
 )
 def test_wrong_bif(text: str, words: str, tmp_path: Path) -> None:
+    refused(text, tmp_path, words)
+
+
+MANY = 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"<BIF><NETWORK>{'x' * MANY}</NETWORK></BIF>", "at least one variable"),
+        ("<BIF><NETWORK>" + "x\n" * MANY + "</NETWORK></BIF>", "at least one variable"),
+        ("<BIF " + "x" * MANY, "a tag or a comment is too long"),
+        ("<BIF><!--" + "x" * MANY + "--></BIF>", "a tag or a comment is too long"),
+        (VARIABLE + "probability ( a ) { table " + "0.5 " * MANY + "; }", "more than 2 probabilities"),
+        (VARIABLE + "probability ( a ) { table " + "," * MANY + "; }", "there are 0 probabilities"),
+        ("network " + "{" * MANY, "ends in the middle"),
+        ('network "' + "\\a" * MANY, "not closed"),
+        ("%\n" * MANY, "is no network"),
+        ("a,b\n" * MANY, "looks like a table"),
+        ("".join(f"variable v{v} {{ type discrete [ 2 ] {{ u, w }}; }}\n" for v in range(2000))
+         + f"probability ( v0 | {', '.join(f'v{v}' for v in range(1, 2000))} ) {{ default 1; }}",
+         r"has 1e\+602 cells"),
+    ],
+    ids=lambda text: text[:12].replace("\n", " ") if len(text) > 60 else None,
+)  # fmt: skip
+def test_long_files(text: str, words: str, tmp_path: Path) -> None:
+    """Millions of the same: refused in less than a second, in a few times the memory of the file."""
     refused(text, tmp_path, words)
 
 
@@ -134,7 +167,10 @@ NODE = 'node a { states = ("u" "v"); }\n'
     ("text", "words"),
     [
         (NODE + "potential ( a ) { data = (0.5 0.6); }", "sum to"),
-        (NODE + "potential ( a ) { data = " + "(" * 200_000, "ends in the middle|there must be"),
+        (NODE + "potential ( a ) { data = " + "(" * 200_000, "nested too deeply"),
+        (NODE + "potential ( a ) { data = (()()); }", "hold nothing"),
+        (NODE + "potential ( a ) { data = (0.5 0.5 0.5 0.5); }", "more than 2 probabilities of 'a'"),
+        (NODE + "potential ( a ) { data = (0.5 0.5)", "ends in the middle|there must be"),
         (NODE + "potential ( a ) { data = (0.5 0.5)); }", "not opened"),
         (NODE + "potential ( a ) { data = ((0.5 0.5); }", "not closed"),
         (NODE + "potential ( a ) { model_data = (0.5 0.5); }", "formula"),
@@ -202,6 +238,43 @@ def test_a_network_too_large_to_be_asked_is_still_converted(tmp_path: Path) -> N
     assert isinstance(read_network(tmp_path / "net.bif"), BayesianNetwork)
     with pytest.raises(DataError, match="can be converted, and not be asked"):
         network.to_markov()
+
+
+def even(parents: list[tuple[int, ...]]) -> BayesianNetwork:
+    """A network of two levels each in which every table is even."""
+    names = tuple(f"v{v}" for v in range(len(parents)))
+    families = [Family(v, above, np.full((2,) * (len(above) + 1), 0.5)) for v, above in enumerate(parents)]
+    return BayesianNetwork(names, (("u", "w"),) * len(names), tuple(families))
+
+
+def test_a_hub_of_many_children_is_asked_at_once() -> None:
+    """Each child has the hub and the child before as parents: 3,000 links to one variable."""
+    network = even([(), (0,), *((0, v - 1) for v in range(2, 3000))])
+    assert network.to_markov().query("v7", given={"v9": "u"}) == pytest.approx({"u": 0.5, "w": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("n_parents", "reach", "words"),
+    [(14, 16, r"cliques .* would have [\d,]{10,} cells together"), (3, 600, "clique of 4. variables .* cells")],
+    ids=["many cliques", "a wide one"],
+)  # fmt: skip
+def test_tables_that_are_too_large_are_refused_before_they_are_made(
+    n_parents: int, reach: int, words: str
+) -> None:
+    """The tables that are given have 2**13 cells and less, those of the cliques 2**25 and more together."""
+    generator = np.random.default_rng(0)
+    parents = [
+        tuple(sorted({int(u) for u in generator.integers(max(0, v - reach), v, n_parents)})) if v else ()
+        for v in range(600)
+    ]
+    network = even(parents)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=words):
+            network.to_markov()
+        assert tracemalloc.get_traced_memory()[1] < 100 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def fuzzed(text: str, chance: random.Random) -> bytes:

@@ -20,7 +20,7 @@ from xordal.formats.hugin_net import read_net
 from xordal.formats.network_files import format_of, network_text, read_network, write_network
 from xordal.formats.plain_words import original, plain_level, plain_word, printable
 from xordal.formats.uai import read_uai
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.directed import Family, along_a_perfect_order
 from xordal.model.smoothing import Backoff, Smoothing
 from xordal.pi.zoo import music_box

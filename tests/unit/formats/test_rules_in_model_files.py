@@ -14,7 +14,8 @@ from tests.oracle.test_ruled import ruled_networks
 from xordal.data.table import CategoricalTable
 from xordal.errors import ModelFileError
 from xordal.formats.model_file import dumps, loads
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 
 

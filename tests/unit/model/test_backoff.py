@@ -17,7 +17,7 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.graph.chordal import ChordalGraph
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.smoothing import checked, smoothing_from_text, smoothing_text
-from xordal.types import members
+from xordal.types.varsets import members
 
 
 @st.composite

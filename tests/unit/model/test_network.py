@@ -15,9 +15,9 @@ from tests.strategies import chordal_graphs, tables
 from xordal import CategoricalTable, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.graph.chordal import ChordalGraph
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.network import DecomposableMarkovNetwork, estimate
-from xordal.types import members
+from xordal.types.varsets import members
 
 
 def network_of(table: CategoricalTable, graph: ChordalGraph, prior_rows: float) -> DecomposableMarkovNetwork:

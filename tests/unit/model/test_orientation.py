@@ -18,7 +18,7 @@ from tests.examples import some
 from xordal import BayesianNetwork, CategoricalTable, DataError, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.graph.chordal import ChordalGraph, linked
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.clique_orders import BestNetworks
 from xordal.model.directed import Family
 from xordal.model.network import DecomposableMarkovNetwork, estimate
@@ -26,7 +26,7 @@ from xordal.model.ordered_clique import Prices
 from xordal.model.orientation import _climb, _network, _starts
 from xordal.model.parent_sets import choices_in
 from xordal.pi.zoo import music_box
-from xordal.types import members, varset
+from xordal.types.varsets import members, varset
 
 MUSIC_BOX = {
     ("ball1", "music_box"), ("ball2", "music_box"), ("ball3", "music_box"), ("light1", "dog"),

@@ -10,12 +10,14 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
 from xordal.graph.chordal import ChordalGraph
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model import placing, rule_tree
 from xordal.model.network import DecomposableMarkovNetwork, estimate
 from xordal.model.placing import IN_A_TABLE, is_placed, placed
 from xordal.model.rule import NetworkRule
-from xordal.types import AdditiveRule, VarSet, varset
+from xordal.types.rules import AdditiveRule
+from xordal.types.varsets import VarSet, varset
 
 NAMES = [f"d{place}" for place in range(1, 14)]
 

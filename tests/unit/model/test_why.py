@@ -16,7 +16,7 @@ from tests.strategies import chordal_graphs, tables
 from tests.unit.model.test_use import box, xor
 from xordal import CategoricalTable, Constraints, DataError, DecomposableMarkovNetwork, learn
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.network import estimate
 from xordal.model.query import query
 from xordal.pi.zoo import music_box

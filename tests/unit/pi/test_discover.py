@@ -16,7 +16,7 @@ from xordal.formats.text import network_lines
 from xordal.pi.rules import find_rule
 from xordal.pi.zoo import build, conditional_pi, music_box, parity
 from xordal.statistics.bounds import information_bound
-from xordal.types import Submodel
+from xordal.types.groups import Submodel
 
 
 def named(learned: Learned) -> dict[frozenset[str], Submodel]:
@@ -80,7 +80,7 @@ def test_a_biased_input_leaves_the_group_full_and_says_what_its_parts_share() ->
     assert group.parts_share == pytest.approx(log(2) + 0.6 * log(0.6) + 0.4 * log(0.4), abs=0.01)
     told = "\n".join(network_lines(learned))
     assert "any 4 of them look nearly independent" in told
-    assert "together: an odd number of them is True, in all rows (5" in told
+    assert "together: 1, 3 or 5 of the 5 columns have the value True, in all rows (5" in told
 
 
 def test_noise_in_a_clique_is_no_group() -> None:

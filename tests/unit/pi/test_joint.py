@@ -11,7 +11,7 @@ import pytest
 from xordal import DataError, EntropyDecrement, SettingsError, learn
 from xordal.pi.joint import Joint
 from xordal.pi.zoo import FAMILIES, build, music_box, table_1
-from xordal.types import VarSet, varset
+from xordal.types.varsets import VarSet, varset
 
 HALF = Fraction(1, 2)
 

@@ -14,7 +14,7 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.pi.independence import Independence
 from xordal.pi.zoo import build, conditional_pi, embedded, epistasis, full_pi, parity, partial_pi
 from xordal.pi.zoo.networks import Gates, _random_tree
-from xordal.types import members
+from xordal.types.varsets import members
 
 
 def depth_of(gates: Gates, name: str = "v1") -> int:

@@ -11,7 +11,8 @@ import pytest
 
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError, XordalError
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.zoo import music_box
 from xordal.report import notebook

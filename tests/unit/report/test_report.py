@@ -16,14 +16,19 @@ from xordal.errors import DataError
 from xordal.estimator import MultiLinkSearch
 from xordal.formats.model_file import load
 from xordal.graph.chordal import ChordalGraph
-from xordal.learning import fit_network, learn
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.zoo import music_box
 from xordal.report.evidence import evidence_of
 from xordal.report.html import report_page
 from xordal.report.places import components, map_places
 from xordal.report.summary import summarise
-from xordal.types import Learned, Rule, SearchRun, Submodel, TraceEntry, VarSet, links_after, varset
+from xordal.types.groups import Submodel
+from xordal.types.learned import Learned
+from xordal.types.rules import Rule
+from xordal.types.trace import SearchRun, TraceEntry, links_after
+from xordal.types.varsets import VarSet, varset
 
 
 def network_of(rows: list[tuple[int, ...]], group: Submodel) -> DecomposableMarkovNetwork:
@@ -122,7 +127,7 @@ def test_a_large_component_is_laid_out_without_overlap_and_waste(links: list[tup
 def test_the_music_box_in_words() -> None:
     table = music_box().joint.exact_table()
     summary = summarise(fit_network(table, learn(table)), "Box")
-    assert summary.lead.endswith("would have missed 10 of the 12 links.")
+    assert summary.lead.endswith("Learners that add one link at a time miss 10 of the 12 links.")
     assert summary.groups is not None
     assert [group.heading for group in summary.groups][:2] == [
         "music_box | dog | John",

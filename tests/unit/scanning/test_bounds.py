@@ -14,7 +14,7 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.pi.independence import Independence
 from xordal.scanning.trees import least_beyond_pairs
-from xordal.types import VarSet, varset
+from xordal.types.varsets import VarSet, varset
 
 
 @settings(max_examples=some(150))

@@ -16,7 +16,7 @@ from xordal.search.constraints import Constraints
 from xordal.search.driver import Progress
 from xordal.search.limits import Limits
 from xordal.statistics.criterion import Evidence, Sample, Shape, Verdict
-from xordal.types import VarSet
+from xordal.types.varsets import VarSet
 
 PAIR = CategoricalTable.from_columns({"x": [0, 0, 1, 1], "y": [0, 0, 1, 1]})
 
@@ -51,7 +51,7 @@ def test_interruption_while_groups_are_sought_keeps_the_network(monkeypatch: pyt
     def interrupted(*arguments: object, **options: object) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("xordal.learning.color", interrupted)
+    monkeypatch.setattr("xordal.learning.groups.color", interrupted)
     with pytest.raises(Interrupted) as stop:
         learn(music_box().joint)
     assert len(stop.value.learned.links) == 12

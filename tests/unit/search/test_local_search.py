@@ -30,11 +30,12 @@ from xordal.cli.app import app, main
 from xordal.data.write import csv_text
 from xordal.formats.json import to_json
 from xordal.graph.chordal import ChordalGraph, perfect_order
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.replay import steps_of
 from xordal.search.driver import Progress
-from xordal.types import links_after, members, single_link_part
+from xordal.types.trace import links_after, single_link_part
+from xordal.types.varsets import members
 
 TABLE = mixed(0, 10)
 SCORE = BIC(0.3)
@@ -141,7 +142,7 @@ def bdeu_of(table: CategoricalTable, graph: ChordalGraph, ess: float) -> float:
     from xordal.graph.chain import additions
     from xordal.graph.signed_sets import change
     from xordal.statistics.criterion import Evidence, Sample
-    from xordal.types import VarSet, varset
+    from xordal.types.varsets import VarSet, varset
 
     sample = Sample(table.n_levels, table.n_rows, NumpyCounter(table), 3, 4)
     chain = additions(ChordalGraph.empty(table.n_variables), graph.links)

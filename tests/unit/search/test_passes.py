@@ -11,7 +11,7 @@ from xordal.pi.complexity import bound_on_steps, costs, execution_chain, executi
 from xordal.pi.zoo import music_box
 from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
-from xordal.types import ScheduleName
+from xordal.types.choices import ScheduleName
 
 
 @given(

@@ -6,7 +6,7 @@ import pytest
 
 from xordal import SettingsError
 from xordal.search.schedule import Position, Schedule
-from xordal.types import ScheduleName
+from xordal.types.choices import ScheduleName
 
 
 def lookaheads(name: ScheduleName, k: int, learned: list[bool]) -> list[int]:

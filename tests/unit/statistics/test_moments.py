@@ -22,7 +22,7 @@ from xordal.statistics.margins import StepCounts, margins_of
 from xordal.statistics.moments import DENSE, Moments, least_means_of, step_moments
 from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value, lowest_by_mean
 from xordal.statistics.permutation import shuffled_moments
-from xordal.types import members, varset
+from xordal.types.varsets import members, varset
 
 Codes = NDArray[np.int64]
 Lists = list[tuple[list[int], list[int]]]

@@ -29,7 +29,7 @@ from xordal.statistics.criterion import (
     Shape,
 )
 from xordal.statistics.null_law import NullLaw
-from xordal.types import varset
+from xordal.types.varsets import varset
 
 
 def every_candidate(table: CategoricalTable, graph: ChordalGraph) -> list[Evidence]:

@@ -13,8 +13,8 @@ from tests.strategies import chordal_graphs
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change
-from xordal.statistics.weights import Weights
-from xordal.types import Link, SignedSets, varset
+from xordal.statistics.weights import RULES, Weights
+from xordal.types.varsets import Link, SignedSets, varset
 
 
 def chordal_graphs_over(n: int) -> list[ChordalGraph]:
@@ -60,7 +60,8 @@ def test_the_weights_of_every_change_sum_to_at_most_one(n: int, max_links: int) 
                     sizes = shape(links, changed)
                     filled[frozenset(changed.items())] = exp(weights.log_weight(*sizes, is_filled=True))
     assert 0 < fsum(plain.values()) <= 0.9
-    assert fsum(filled.values()) <= 0.1
+    assert fsum(plain.values()) + fsum(filled.values()) + RULES <= 1
+    assert fsum(filled.values()) <= 0.05
 
 
 @given(chordal_graphs(max_vertices=7))
@@ -80,6 +81,22 @@ def test_sets_without_context_share_alike() -> None:
     assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) * 2 / 3)
     assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) / 3 * 2 / 3)
     assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(0.9 / 4 / comb(20, 2) / comb(18, 2) * 2 / 27)
+
+
+def test_two_endpoints_are_always_plain_and_leave_the_share_of_rules() -> None:
+    for max_links, max_variables in ((1, 2), (3, 4), (10, 5)):
+        weights = Weights(12, max_links, max_variables)
+        assert weights.log_weight(2, 1, 3) > -inf
+        assert weights.log_weight(2, 1, 3, is_filled=True) == -inf
+    # All numbers of endpoints and links of sets with fill-in, without context: what is left is that of rules.
+    n, weights = 9, Weights(9, 3, 4)
+    least_context = 2 / 3  # of no context variable among many
+    total = fsum(
+        comb(n, m) * comb(comb(m, 2), i) * 2 ** (comb(m, 2) - i)  # endpoints, links, other links or not
+        * exp(weights.log_weight(m, i, 0, is_filled=True)) / least_context * (1 - 3.0 ** -(n - m + 1))
+        for m in range(2, n + 1) for i in range(1, comb(m, 2) + 1)
+    )  # fmt: skip
+    assert total == pytest.approx(0.05 * (1 - 2.0 ** (2 - n)))
 
 
 def test_what_lies_beyond_the_bounds_of_the_search_shares_with_fill_in() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
@@ -30,7 +31,7 @@ from xordal import (
 )
 from xordal.formats.model_file import dumps, loads
 from xordal.formats.stories import variable_lines
-from xordal.learning import fit_network
+from xordal.learning.fitting import fit_network
 from xordal.pi.zoo import music_box
 from xordal.statistics.criterion import EntropyDecrement
 from xordal.tuning import paths
@@ -186,9 +187,12 @@ def test_wrong_settings(wrong: dict[str, Any], told: str) -> None:
         tune(BOX, **wrong)
 
 
-def test_a_file_is_no_table() -> None:
-    with pytest.raises(DataError, match=r"tune\(\) takes a table, not a str"):
-        tune("box.csv")  # type: ignore[arg-type]
+def test_data_may_be_a_file_and_miss_values(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "xor.csv").write_text("a,b,c\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 20 + ",1,0\n")
+    tuned = tune(tmp_path / "xor.csv", missing="drop", links=(3,), penalties=(1,), smoothings=(1.0,))
+    assert len(tuned.network.graph.links) == 3
+    with pytest.raises(DataError, match="the value is missing"):
+        tune(tmp_path / "xor.csv", links=(3,), penalties=(1,))
 
 
 def test_equals_go_to_the_simpler() -> None:

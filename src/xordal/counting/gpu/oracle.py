@@ -29,7 +29,7 @@ from xordal.counting.gpu.scan import Asked, DeviceScan, Found, TooMany, is_there
 from xordal.counting.gpu.screening import Columns
 from xordal.counting.oracle import Bar, CellCounter, CellCounts, Measure, ScanBlock
 from xordal.data.table import CategoricalTable
-from xordal.types import EMPTY, VarSet, members, varset
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.counting.oracle import TableOracle

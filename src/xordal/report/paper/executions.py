@@ -13,7 +13,8 @@ from xordal.report.paper.checks import Grid, Item, compare, holds
 from xordal.report.paper.runs import Studies, Study
 from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
-from xordal.types import Pass, ScheduleName, TraceEntry
+from xordal.types.choices import ScheduleName
+from xordal.types.trace import Pass, TraceEntry
 
 _SCHEDULES: dict[ScheduleName, str] = {"as_run": "as run", "printed": "as printed"}
 _EXAMPLE = (

@@ -13,7 +13,8 @@ from xordal.report.paper import printed
 from xordal.report.paper.checks import Grid, Item, compare, holds
 from xordal.report.paper.runs import Studies, Study
 from xordal.report.paper.wording import Namer
-from xordal.types import Submodel, VarSet, members
+from xordal.types.groups import Submodel
+from xordal.types.varsets import VarSet, members
 
 
 def table_1(studies: Studies) -> Item:

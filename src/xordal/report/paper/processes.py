@@ -10,7 +10,7 @@ from xordal.report.paper import printed
 from xordal.report.paper.checks import Item, compare, holds
 from xordal.report.paper.runs import Studies, Study
 from xordal.report.paper.wording import Namer, numbers
-from xordal.types import LinkSet
+from xordal.types.varsets import LinkSet
 
 
 def figure_2(studies: Studies) -> Item:

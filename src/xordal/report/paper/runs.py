@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from xordal.graph.chordal import ChordalGraph
-from xordal.learning import learn
+from xordal.learning.learn import learn
 from xordal.pi.colored import ColoredIMap, excess_entropy
 from xordal.pi.zoo import Model, music_box, table_1
 from xordal.report.drawings import Place
@@ -15,7 +15,10 @@ from xordal.report.paper.printed import TABLE_3, TABLE_4, NamedLinks, PrintedSte
 from xordal.search.passes import passes
 from xordal.search.schedule import Schedule
 from xordal.statistics.criterion import EntropyDecrement
-from xordal.types import Learned, Link, Pass, ScheduleName
+from xordal.types.choices import ScheduleName
+from xordal.types.learned import Learned
+from xordal.types.trace import Pass
+from xordal.types.varsets import Link
 
 SCHEDULES: tuple[ScheduleName, ...] = ("as_run", "printed", "straightforward", "single")
 # No two links cross in the music box; in the complete graph of Table 1 two diagonals do.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.total_correlation import total_correlations
-from xordal.learning import learn
+from xordal.learning.learn import learn
 from xordal.pi.joint import Joint
 from xordal.report.paper.runs import Study
 from xordal.statistics.criterion import EntropyDecrement

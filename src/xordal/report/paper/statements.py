@@ -14,7 +14,8 @@ from xordal.report.paper import printed
 from xordal.report.paper.checks import Item, compare, holds
 from xordal.report.paper.runs import Run, Studies, Study, run
 from xordal.report.paper.wording import Namer, numbers
-from xordal.types import Submodel, members
+from xordal.types.groups import Submodel
+from xordal.types.varsets import members
 
 
 def sections_2_and_3(studies: Studies) -> Item:

@@ -1,4 +1,4 @@
-// The report's map: drag, zoom, search and replay. Names and values only ever become text nodes.
+// The report's map: drag, zoom, search, filter, neighbours and replay. Names and values only ever become text nodes.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -11,6 +11,7 @@
   const linksOf = places.map(() => []);
   data.links.forEach(([u, v], place) => { linksOf[u].push(place); linksOf[v].push(place); });
   const view = { x: 0, y: 0, k: 1 };
+  let around = null;  // the variables shown, where only a neighbourhood is
   document.querySelectorAll(".needs-script").forEach(element => { element.hidden = false; });
 
   // Drawing
@@ -59,10 +60,17 @@
     view.k = k;
     look();
   };
-  const fit = () => {  // all of it, but a small network is not blown up
+  const fit = () => {  // all that is shown, but a small network is not blown up
     Object.assign(view, { x: 0, y: 0, k: 1 });
-    const ctm = map.getScreenCTM();
-    zoom(Math.min(1, 1.8 / (ctm ? ctm.a : 1)));
+    const ctm = map.getScreenCTM(), scale = ctm ? ctm.a : 1;
+    if (around === null) { zoom(Math.min(1, 1.6 / scale)); return; }
+    const box = map.viewBox.baseVal;
+    const xs = [...around].map(v => places[v][0]), ys = [...around].map(v => places[v][1]);
+    const wide = Math.max(...xs) - Math.min(...xs) + 190, high = Math.max(...ys) - Math.min(...ys) + 60;
+    view.k = Math.min(map.clientWidth / wide, map.clientHeight / high, 1.6) / scale;
+    view.x = box.width / 2 - (Math.max(...xs) + Math.min(...xs)) / 2 * view.k;
+    view.y = box.height / 2 - (Math.max(...ys) + Math.min(...ys)) / 2 * view.k;
+    look();
   };
   const center = v => {
     const box = map.viewBox.baseVal, ctm = map.getScreenCTM();
@@ -146,7 +154,7 @@
     const links = linksOf[v].filter(place => !lines[place].classList.contains("off"));
     mark(new Set([v, ...links.flatMap(place => data.links[place])]), new Set(links));
     tell(v);
-    if (move) center(v); else declutter();
+    if (around !== null) neighbourhood([v]); else if (move) center(v); else declutter();
   };
   const tell = v => {
     const variable = data.variables[v];
@@ -176,6 +184,7 @@
   };
   const chooseGroup = group => {
     forget();
+    if (around !== null) neighbourhood(data.groups[group]);
     const variables = data.groups[group];
     const inside = new Set(variables);
     const between = [...data.links.keys()].filter(place => data.links[place].every(v => inside.has(v)));
@@ -192,6 +201,66 @@
   });
   buttons.forEach((button, v) => button.addEventListener("click", () => choose(v, true)));
 
+  // Neighbours only: those in question in the middle, what they are linked to around them
+
+  const near = find("near"), mostAround = 18;
+  const home = data.places;
+  const ring = (variables, cx, cy, rx, ry, turn) => variables.forEach((v, place) => {
+    const angle = turn + 2 * Math.PI * place / variables.length;
+    places[v] = [cx + rx * Math.cos(angle), cy + ry * Math.sin(angle)];
+  });
+  const neighbourhood = middle => {
+    const inside = new Set(middle), best = new Map();
+    for (const [place, [a, b]] of data.links.entries()) {
+      if (!data.final[place] || inside.has(a) === inside.has(b)) continue;
+      const other = inside.has(a) ? b : a;
+      best.set(other, Math.max(best.get(other) || 0, data.strength[place]));
+    }
+    const outer = [...best.keys()].sort((a, b) => best.get(b) - best.get(a)).slice(0, mostAround);
+    around = new Set([...middle, ...outer]);
+    const cx = middle.reduce((sum, v) => sum + home[v][0], 0) / middle.length;
+    const cy = middle.reduce((sum, v) => sum + home[v][1], 0) / middle.length;
+    // In the order in which they lie around the middle, so that those linked to each other stay together.
+    const angle = v => Math.atan2(home[v][1] - cy, home[v][0] - cx);
+    outer.sort((a, b) => angle(a) - angle(b));
+    const inner = middle.length > 1 ? 62 : 0;
+    ring(middle, cx, cy, 1.6 * inner, inner, -Math.PI / 2);
+    const reach = Math.max(inner + 80, 8.5 * outer.length);
+    ring(outer, cx, cy, 1.7 * reach, reach, outer.length ? angle(outer[0]) : 0);
+    near.setAttribute("aria-pressed", "true");
+    nodes.forEach((node, v) => { node.classList.toggle("away", !around.has(v)); placeNode(v); });
+    hideLinks();
+    fit();
+  };
+  const everywhere = () => {
+    around = null;
+    near.setAttribute("aria-pressed", "false");
+    home.forEach((place, v) => { places[v] = [...place]; nodes[v].classList.remove("away"); placeNode(v); });
+    hideLinks();
+    fit();
+  };
+  const busiest = () => linksOf.reduce((most, links, v) => links.length > linksOf[most].length ? v : most, 0);
+  const asked = () => chosen !== null ? [chosen] : data.groups.length ? data.groups[0] : [busiest()];
+  near.addEventListener("click", () => { if (around === null) neighbourhood(asked()); else everywhere(); });
+
+  // The strongest links only
+
+  const strength = find("strength");
+  const ranked = [...data.links.keys()].filter(place => data.final[place])
+    .sort((a, b) => data.strength[b] - data.strength[a]);
+  const hideLinks = () => {
+    const weak = strength ? new Set(ranked.slice(Number(strength.value))) : new Set();
+    lines.forEach((line, place) => {
+      line.classList.toggle("weak", weak.has(place));
+      line.classList.toggle("away", around !== null && !data.links[place].every(v => around.has(v)));
+    });
+    if (!strength) return;
+    const words = weak.size ? `strongest ${strength.value} of ${ranked.length}` : `all ${ranked.length}`;
+    find("strongest-of").textContent = words;
+    strength.setAttribute("aria-valuetext", words);
+  };
+  if (strength) strength.addEventListener("input", hideLinks);
+
   // Search
 
   const search = find("search");
@@ -206,7 +275,7 @@
     });
     map.classList.toggle("picking", wanted !== "");
     declutter();
-    find("matches").textContent = wanted === "" ? `${hits} variables` : `${hits} of ${nodes.length} variables`;
+    find("matches").textContent = wanted === "" ? `${hits} columns` : `${hits} of ${nodes.length} columns`;
   });
   search.addEventListener("keydown", event => {
     const first = buttons.find(button => !button.parentElement.hidden);
@@ -301,11 +370,16 @@
     closed = [...document.querySelectorAll("details:not([open])")];
     closed.forEach(element => { element.open = true; });
     quiet = true;
-    fit();
+    if (strength) strength.value = strength.max;
+    everywhere();
     draw();
   });
   addEventListener("afterprint", () => closed.forEach(element => { element.open = false; }));
   addEventListener("resize", look);
-  fit();
+  // A large network with many links is a tangle: it opens with its strongest part.
+  const isTangle = nodes.length > 60 && ranked.length > 1.5 * nodes.length;
+  if (isTangle) strength.value = String(Math.round(1.5 * nodes.length));
+  hideLinks();
+  if (isTangle) neighbourhood(asked()); else fit();
   draw();
 })();

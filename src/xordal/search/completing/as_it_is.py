@@ -10,7 +10,7 @@ from xordal.search.completing.legality import legal
 from xordal.search.problem import Judged, Problem, accepted, evidence
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
-from xordal.types import SignedSets, VarSet
+from xordal.types.varsets import SignedSets, VarSet
 
 
 class AsItIs:

@@ -6,7 +6,7 @@ from xordal.graph.fill_in import Completion, completions
 from xordal.search.candidate import Candidate
 from xordal.search.problem import Problem
 from xordal.search.state import GraphState
-from xordal.types import VarSet
+from xordal.types.varsets import VarSet
 
 
 def legal(problem: Problem, state: GraphState, variables: VarSet) -> Candidate | None:

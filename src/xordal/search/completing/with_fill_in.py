@@ -25,7 +25,7 @@ from xordal.search.problem import Judged, Problem, accepted, evidence
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
 from xordal.statistics.criterion import Evidence, Shape
-from xordal.types import Link, SignedSets, VarSet, members, varset
+from xordal.types.varsets import Link, SignedSets, VarSet, members, varset
 
 Region = tuple[VarSet, tuple[int, ...]]
 """Some variables, and which of them each is linked to."""

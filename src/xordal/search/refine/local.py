@@ -15,21 +15,27 @@ tried; and with more than 300 columns links between components only where they i
 Three moves are not always enough. Up to 8 columns the best network of all is known
 (:mod:`xordal.search.refine.optimum`); where no sequence improves and it is better still, the way there is one
 long sequence.
+
+A graph of few columns has so few sequences that plain Python is done before kernels are loaded. From some
+hundred thousand on they are tried by kernels (:mod:`xordal.search.refine.sequences`): the same ones, with the
+same scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import nsmallest
 from itertools import combinations, islice
 from math import fsum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.graph.chain import Addition
-from xordal.graph.chordal import ChordalGraph
+from xordal.graph.chordal import ChordalGraph, linked
 from xordal.graph.moves import (
     Move,
     Waypoint,
@@ -42,12 +48,16 @@ from xordal.graph.moves import (
 )
 from xordal.graph.signed_sets import change
 from xordal.search.candidate import Candidate
+from xordal.search.compiled import Worth, words_of
 from xordal.search.problem import Problem, judge
 from xordal.search.refine.optimum import best_network
 from xordal.search.shapes import free_shape
 from xordal.search.state import labels_of
 from xordal.statistics.criterion import Evidence
-from xordal.types import EMPTY, Link, LinkSet, VarSet, varset
+from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, varset
+
+if TYPE_CHECKING:
+    from xordal.search.refine.sequences import RankedMoves, Rulings
 
 _LONGEST = 3
 _EXACT = 8  # columns up to which the best network of all is sought
@@ -55,6 +65,7 @@ _MOST_BEGINNINGS = 1000  # all sets of two of the 45 pairs of 10 columns are 990
 _MOST_ACROSS = 100
 _ALL_PAIRS = 300  # columns up to which all pairs are ranked
 _BLOCK = 4096
+_WORTH_KERNELS = Worth(loading=100_000, compiling=1_000_000)  # moves, some four microseconds each in Python
 
 OnBlock = Callable[[int, int], None]
 
@@ -93,6 +104,9 @@ class LocalSearch:
         self._ranks: dict[tuple[Link, VarSet], float] = {}
         self._pairs: NDArray[np.int64] | None = None
         self._optimum: LinkSet | None = None
+        self._n_looked_at = 0
+        self._compiled: tuple[RankedMoves, Rulings] | None = None
+        self._finished: ChordalGraph | None = None  # the last graph that no sequence improves
 
     @property
     def candidates_scored(self) -> int:
@@ -107,7 +121,18 @@ class LocalSearch:
         ``on_block`` is called with the length of the sequences tried and their number since its last call.
         """
         self._on_block = on_block
+        if graph == self._finished:
+            return None
         base = waypoint_of(graph)
+        moves = self._by_kernels(base) if self._is_worth_kernels(graph) else self._plainly(base)
+        if moves is None and graph.n_vertices <= _EXACT:
+            moves = self._to_optimum(graph)
+        if moves is None:
+            self._finished = graph
+        return moves
+
+    def _plainly(self, base: Waypoint) -> tuple[Move, ...] | None:
+        """Return the best of the shortest sequences that improve the score."""
         beginnings = [_Beginning(base)]
         for length in range(1, _LONGEST + 1):
             found: dict[LinkSet, _Beginning] = {}
@@ -120,7 +145,52 @@ class LocalSearch:
             if improving:
                 return self._first_of_best(base, improving)
             beginnings = nsmallest(_MOST_BEGINNINGS, found.values(), key=lambda one: (-one.score, one.links))
-        return self._to_optimum(graph) if graph.n_vertices <= _EXACT else None
+        return None
+
+    def _is_worth_kernels(self, graph: ChordalGraph) -> bool:
+        """Whether enough has been looked at, in earlier graphs, for kernels to pay."""
+        if self._compiled is None:
+            if graph.n_vertices <= _EXACT or not _WORTH_KERNELS.is_reached(self._n_looked_at, _kernel):
+                return False
+            self._compiled = self._for_kernels()
+        return True
+
+    def _for_kernels(self) -> tuple[RankedMoves, Rulings]:
+        """Return what stays the same in all graphs, as the kernels read it."""
+        from xordal.search.refine.sequences import RankedMoves, Rulings
+
+        rules, n = self._problem.rules, len(self._problem.n_levels)
+        barred = words_of(rules.forbidden or (0,) * n)
+        rulings = Rulings(barred, words_of(linked((0,) * n, self._required)), int(min(rules.max_clique, n)))
+        return RankedMoves(barred.shape[1], self._ranked), rulings
+
+    def _by_kernels(self, base: Waypoint) -> tuple[Move, ...] | None:
+        """Return the same as :meth:`_plainly`, listed and added up by kernels."""
+        from xordal.search.refine.sequences import Sequences
+
+        assert self._compiled is not None
+        ranked, rulings = self._compiled
+        sequences = Sequences(*base, rulings, self._ranked_pairs(), _MOST_ACROSS, ranked)
+        begun = sequences.nothing
+        for length in range(1, _LONGEST + 1):
+            tolerance = self._tolerance if length == _LONGEST else None
+            tried = sequences.continued(begun, partial(self._on_block, length), tolerance)
+            able = tried.only(np.flatnonzero(tried.score > 0))  # no tolerance is less than nothing
+            every = zip(able.links.tolist(), able.score.tolist(), able.moved.tolist(), strict=True)
+            improving = [
+                _Beginning(base, sequences.links_of(row), score, moved)
+                for row, score, moved in every
+                if score > self._tolerance(moved)
+            ]
+            if improving:
+                return self._first_of_best(base, improving)
+            begun = sequences.best_of(tried, _MOST_BEGINNINGS) if length < _LONGEST else begun
+        return None
+
+    def _ranked(self, moves: Sequence[Move]) -> list[float]:
+        """Return what links are worth when they come."""
+        self._rank(moves)
+        return [self._ranks[move.link, move.separator] for move in moves]
 
     def evidence(self, move: Move) -> Evidence:
         """Return what the data say about the link of a move, as if it came."""
@@ -160,6 +230,7 @@ class LocalSearch:
 
     def _scored(self, waiting: list[_Step], length: int) -> Iterator[_Beginning]:
         self._rank(move for _, _, move in waiting)
+        self._n_looked_at += len(waiting)
         self._on_block(length, len(waiting))
         for begun, waypoint, move in waiting:
             worth = self._worth(move)
@@ -262,3 +333,9 @@ def _candidate(move: Move) -> Candidate:
     """Return the candidate that adds the link of a move."""
     chain = (Addition(*move.link, move.separator),)
     return Candidate(varset(move.link), (move.link,), change(chain), chain=chain)
+
+
+def _kernel() -> object:
+    from xordal.search.refine._sequences import list_moves
+
+    return list_moves

@@ -26,7 +26,7 @@ from xordal.graph.chordal import linked
 from xordal.search.candidate import Candidate
 from xordal.search.constraints import Rules
 from xordal.search.problem import Problem, judge
-from xordal.types import LinkSet, SignedSets, VarSet, members
+from xordal.types.varsets import LinkSet, SignedSets, VarSet, members
 
 Scores = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from xordal.graph.signed_sets import change
 from xordal.search.candidate import Candidate
 from xordal.search.problem import Problem, evidence
 from xordal.statistics.criterion import Evidence
-from xordal.types import EMPTY, Link, VarSet, members, varset
+from xordal.types.varsets import EMPTY, Link, VarSet, members, varset
 
 
 @dataclass(frozen=True, slots=True)

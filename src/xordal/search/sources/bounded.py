@@ -13,7 +13,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 
 class BoundedSets:

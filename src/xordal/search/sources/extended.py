@@ -17,7 +17,7 @@ from xordal.search.shapes import ShapeOf
 from xordal.search.sources.around import BY_COMPONENT, Around, Kind
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change
-from xordal.types import EMPTY, VarSet, members
+from xordal.types.varsets import EMPTY, VarSet, members
 
 _BLOCK_CELLS = 1_000_000  # pairs of base and variable looked at in one go, 8 bytes each several times over
 

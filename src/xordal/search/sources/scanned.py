@@ -23,7 +23,7 @@ from xordal.search.shapes import free_shape
 from xordal.search.sources import Tell
 from xordal.search.sources.bounded import BoundedSets, are_apart
 from xordal.search.state import Change, Labels
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 _MOST_KEPT = 200_000  # sets of a block; one that found more is scanned again rather than kept
 MOST_WAITING = 4_000_000  # sets of one size that wait to be scored, 20 to 50 bytes each

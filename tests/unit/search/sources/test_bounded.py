@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xordal.search.sources.bounded import BoundedSets, are_apart
-from xordal.types import VarSet, members, varset
+from xordal.types.varsets import VarSet, members, varset
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1))

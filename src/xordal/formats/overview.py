@@ -1,0 +1,53 @@
+"""A learned network in a few lines: what Python shows of it when its name is typed."""
+
+from __future__ import annotations
+
+from xordal.errors import counted
+from xordal.formats.shown import shown
+from xordal.formats.text import group_rule_text, link_text, ranked_groups, share_text
+from xordal.types.groups import Submodel
+from xordal.types.learned import Learned
+
+_MOST_GROUPS, _MOST_LINKS = 5, 8
+
+
+def overview(learned: Learned) -> str:
+    """Return a line on sizes, then the strongest hidden groups, or the first links where there is none.
+
+    Examples
+    --------
+    >>> from xordal import CategoricalTable, learn
+    >>> print(overview(learn(CategoricalTable.from_rows("ab", [(0, 0), (1, 1)] * 20))))
+    Learned from 40 rows of 2 columns: 1 link, no hidden groups
+      a - b
+    """
+    groups = ranked_groups(learned.submodels or ())
+    lines = [f"  {_group(learned, group)}" for group in groups[:_MOST_GROUPS]]
+    if (left := len(groups) - _MOST_GROUPS) > 0:
+        lines.append(f"  and {counted(left, 'smaller group')}: .groups has all of them")
+    if not groups and learned.links:
+        told = ", ".join(link_text(learned.names(link)) for link in learned.links[:_MOST_LINKS])
+        lines.append(f"  {told}{', ...' if len(learned.links) > _MOST_LINKS else ''}")
+    if learned.run.stopped_by is not None:
+        lines.append(f"  The search was ended by the {learned.run.stopped_by}: this is what it had learned.")
+    return "\n".join([_sizes(learned), *lines])
+
+
+def _sizes(learned: Learned) -> str:
+    rows = "an exact joint" if learned.n_rows is None else counted(learned.n_rows, "row")
+    links = counted(len(learned.links), "link") if learned.links else "no links"
+    found = [links]
+    if learned.submodels is not None:
+        n_groups = len(learned.submodels)
+        found.append(counted(n_groups, "hidden group") if n_groups else "no hidden groups")
+    if learned.rules:
+        found.append(counted(len(learned.rules), "rule"))
+    return f"Learned from {rows} of {counted(len(learned.variables), 'column')}: {', '.join(found)}"
+
+
+def _group(learned: Learned, group: Submodel) -> str:
+    names = ", ".join(map(shown, learned.names(group.variables)))
+    given = f" given {', '.join(map(shown, learned.names(group.context)))}" if group.context else ""
+    if group.rule is not None:
+        return f"{names}{given}: {group_rule_text(learned, group, group.rule)}"
+    return f"{names}{given}" + ("" if group.share is None else f": {share_text(group.share)}")

@@ -1,0 +1,37 @@
+"""A learned graph and a table make a network: the tables of its cliques, and its rules in their places."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.data.table import CategoricalTable
+from xordal.graph.chordal import ChordalGraph
+from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.placing import placed
+from xordal.model.rule import NetworkRule
+from xordal.model.smoothing import Smoothing
+from xordal.types.learned import Learned
+
+
+def fit_network(
+    table: CategoricalTable, learned: Learned, *, smoothing: Smoothing = 1.0
+) -> DecomposableMarkovNetwork:
+    """Return the network of a learned graph, its clique tables estimated from a table.
+
+    Rules that were learned become part of it, each in the place of one column's table; those that a clique's
+    table says already, and those that inference could not hold, do not (:mod:`xordal.model.placing`).
+    ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
+    :class:`~xordal.Backoff`.
+    """
+    graph = ChordalGraph.empty(table.n_variables).add(learned.links)
+    rules: tuple[NetworkRule, ...] = ()
+    counter = NumpyCounter(table)
+    if learned.rules:
+        found = placed(table, graph, counter, learned.rules)
+        graph, rules = found.graph, found.rules
+    # A network is its tables; it does not hold on to the rows.
+    learned = replace(learned, table=None)
+    return estimate(
+        graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned, rules=rules
+    )

@@ -1,0 +1,91 @@
+"""What a search needs to know of its source, be it rows or an exact joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from math import comb
+
+from xordal.counting.oracle import CachedOracle, CellCounter, Scanner
+from xordal.counting.plain import PlainScanner
+from xordal.counting.select import Backend, backend_of, oracle_for
+from xordal.data.copies import copies
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError
+from xordal.pi.joint import Joint
+from xordal.scanning.cost import cost_text, is_long, seconds_of, sets_to_scan
+from xordal.search.checkpoint import Journal
+from xordal.search.constraints import Rules
+from xordal.search.plan import Plan
+from xordal.search.problem import Problem
+from xordal.statistics.criterion import Judge, Sample
+from xordal.types.varsets import LinkSet
+
+_SETS_A_PAIR = 20  # counted for fill-in, about, in a network with many links
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a search needs to know of its source: names, levels, sizes and entropies."""
+
+    source: CategoricalTable | Joint
+    variables: tuple[str, ...]
+    levels: tuple[tuple[Hashable, ...], ...]
+    n_levels: tuple[int, ...]
+    n_rows: int | None
+    oracle: CachedOracle
+    scanner: Scanner
+    counter: CellCounter | None
+    copies: LinkSet = ()
+
+    @classmethod
+    def of(
+        cls,
+        source: CategoricalTable | Joint,
+        plan: Plan,
+        backend: str | Backend,
+        notice: Callable[[str], None] | None,
+    ) -> Known:
+        """Read off what the source says, and choose who counts."""
+        if isinstance(source, Joint):
+            if backend_of(backend) is not backend_of("auto"):
+                raise SettingsError("An exact joint has no rows to count; leave the backend out.")
+            exact = source.oracle()
+            scanner = PlainScanner(exact, source.n_levels)
+            return cls(source, source.variables, source.levels, source.n_levels, None, exact, scanner, None)
+        sets = sets_to_scan(source.n_variables, plan.schedule.max_links, plan.max_variables)
+        say = notice or (lambda line: None)
+        # Beyond k = 3 sets around links are many, and fill-in asks for what lies between the ends of links.
+        work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))
+        work += _SETS_A_PAIR * comb(source.n_variables, 2) * plan.fill_in
+        counted = oracle_for(source, backend=backend, threads=plan.limits.threads, work=work, notice=say)
+        cached = CachedOracle(counted)
+        if notice is not None and is_long(sets) and plan.engine == "fast":
+            notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
+        names, levels, n_levels, n_rows = source.names, source.levels, source.n_levels, source.n_rows
+        return cls(source, names, levels, n_levels, n_rows, cached, counted, counted, copies(source))
+
+    def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
+        """Return the search to be carried out."""
+        problem = Problem(
+            self.oracle,
+            self.scanner,
+            judge,
+            self.n_levels,
+            self.n_rows,
+            plan.max_variables,
+            ruled,
+            plan.fill_in,
+        )
+        if journal is None:
+            return problem
+        return replace(problem, known_blocks=journal.scans, on_scanned=journal.scanned)
+
+    def sample(self, plan: Plan) -> Sample:
+        """Return what the criterion may know."""
+        k = plan.schedule.max_links
+        return Sample(self.n_levels, self.n_rows, self.counter, k, self.largest(plan))
+
+    def largest(self, plan: Plan) -> int:
+        """Return the largest variable set that the search completes."""
+        return plan.max_variables or plan.schedule.max_links + 1

@@ -1,0 +1,70 @@
+"""Additive rules, once the graph is learned: those that no hidden group tells already join the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import log
+
+from xordal.data.table import CategoricalTable
+from xordal.errors import SettingsError
+from xordal.pi.following import without_parts_of
+from xordal.pi.joint import Joint
+from xordal.rules.beside import rules_beside
+from xordal.search.plan import Plan
+from xordal.statistics.criterion import EntropyDecrement
+from xordal.types.learned import Learned
+from xordal.types.rules import AdditiveRule
+from xordal.types.trace import TraceEntry
+from xordal.types.varsets import varset
+
+_ALPHA_OF_RULES = 0.05  # where the criterion has no level, of which rules could have their share
+
+
+def seeks_rules(chosen: bool | None, source: CategoricalTable | Joint, plan: Plan, *, is_default: bool) -> bool:
+    """Whether rules are looked for: as chosen, else where the paper is not followed."""
+    if chosen is not None and not isinstance(chosen, bool):
+        raise SettingsError(f"find_rules must be True, False or None, not {chosen!r}.")
+    if isinstance(source, Joint):
+        if chosen:
+            raise SettingsError("Rules are looked for in rows; learn from a table, or leave find_rules out.")
+        return False
+    is_paper = isinstance(plan.criterion, EntropyDecrement) or plan.engine == "reference"
+    return is_default and not is_paper if chosen is None else chosen
+
+
+def with_rules(
+    table: CategoricalTable, learned: Learned, plan: Plan, on_entry: Callable[[TraceEntry], None]
+) -> Learned:
+    """Add to the trace the rules that no hidden group tells already; groups that follow from rules go."""
+    groups = learned.submodels or ()
+    alpha = getattr(plan.criterion, "alpha", None)
+    found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups)
+    told = {
+        group.variables for group in groups if group.rule is not None and group.rule.kind in ("parity", "sum")
+    }
+    entries = [
+        rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told
+    ]
+    for entry in entries:
+        on_entry(entry)
+    learned = replace(learned, run=replace(learned.run, trace=(*learned.trace, *entries)))
+    if learned.submodels is None or learned.settings.get("hidden_by") == "letter":
+        return learned
+    kept = without_parts_of([varset(rule.variables) for rule in found], groups)
+    n_following = learned.n_following + len(groups) - len(kept)
+    return replace(learned, submodels=tuple(kept), n_following=n_following)
+
+
+def rule_entry(rule: AdditiveRule, graphs_tested: int) -> TraceEntry:
+    """Return the entry of a trace for an additive rule.
+
+    Its gain is how far the share of rows that obey it is from chance: what knowing the rule tells of a row.
+    """
+    holds, chance = rule.holds, min(max(rule.by_chance, 1e-300), 1 - 1e-15)
+    gain = (holds * log(holds / chance) if holds else 0.0) + (
+        (1 - holds) * log((1 - holds) / (1 - chance)) if holds < 1 else 0.0
+    )
+    return TraceEntry(
+        "rule", 0, (), gain, 1, graphs_tested, log_p_value=max(rule.log_p_value, -1e300), rule=rule
+    )

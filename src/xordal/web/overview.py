@@ -1,0 +1,81 @@
+"""What the columns of a table look like, for people: levels, what is missing, what looks odd and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xordal.data.column import Column
+from xordal.data.suspects import Kind, suspect
+from xordal.errors import counted
+from xordal.formats.shown import shown
+
+_MOST_LEVELS = 6  # drawn of each column
+
+_ODD: dict[Kind, str] = {
+    "continuous": "Numbers on a scale. They are cut into ranges.",
+    "identifier": "A value of its own in most rows. It is left out: there is nothing to learn from it.",
+    "many levels": "Very many values. Chance alone makes such columns look related; rare values are merged.",
+    "counts": "Looks like a count of rows. Use it as the number of times each row counts.",
+    "constant": "The same value in every row. It is left out: nothing can depend on it.",
+}
+_LEFT_OUT: set[Kind] = {"identifier", "constant", "counts"}
+
+
+def overview(columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the overview of a table as plain values.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> found = overview([from_values("rain", ["yes", "no", "no"]), from_values("wet", [1, 0, None])])
+    >>> [(column["name"], column["n_levels"], column["n_missing"]) for column in found["columns"]]
+    [('rain', 2, 0), ('wet', 2, 1)]
+    """
+    n_rows = len(columns[0].codes)
+    incomplete = np.zeros(n_rows, dtype=np.bool_)
+    for column in columns:
+        if column.has_missing:
+            incomplete |= column.is_missing
+    told = [_column(column) for column in columns]
+    return {
+        "n_rows": n_rows,
+        "n_incomplete": int(incomplete.sum()),
+        "columns": told,
+        "settings": _defaults(told, n_rows, int(incomplete.sum())),
+    }
+
+
+def _column(column: Column) -> dict[str, Any]:
+    counts = column.counts()
+    found = suspect(column)
+    order = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
+    return {
+        "name": column.name,
+        "shown": shown(column.name),
+        "n_levels": int((counts > 0).sum()),
+        "levels": [[shown(column.levels[code]), int(counts[code])] for code in order if counts[code]],
+        "n_missing": int(column.is_missing.sum()) if column.has_missing else 0,
+        "odd": None if found is None else found.kind,
+        "advice": "" if found is None else _ODD[found.kind],
+        "taken": found is None or found.kind not in _LEFT_OUT,
+    }
+
+
+def _defaults(columns: list[dict[str, Any]], n_rows: int, n_incomplete: int) -> dict[str, Any]:
+    """Return the settings that suit the table; the page shows them and lets people change them."""
+    kinds = {column["odd"] for column in columns}
+    weights = [column["name"] for column in columns if column["odd"] == "counts"]
+    return {
+        "weights": weights[0] if len(weights) == 1 else None,
+        "bins": 4 if "continuous" in kinds else None,
+        "merge_rare": 20 if "many levels" in kinds else 0,
+        "missing": "error" if not n_incomplete else "drop" if 10 * n_incomplete <= n_rows else "level",
+    }
+
+
+def size_text(n_rows: int, n_columns: int) -> str:
+    """Return the size of a table in words."""
+    return f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}"

@@ -1,0 +1,69 @@
+"""What the page shows of a network, as plain values: the report's own summary, and its tables as HTML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xordal.formats.shown import shown
+from xordal.graph.chordal import ChordalGraph
+from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork, estimate
+from xordal.report.summary import ReportSummary, summarise
+from xordal.types.trace import single_link_part
+
+
+def result_of(network: DecomposableMarkovNetwork, title: str) -> dict[str, Any]:
+    """Return all that the page needs to know of a network to show it; answers are asked for later."""
+    summary = summarise(network, title)
+    drawn = summary.map
+    return {
+        "title": summary.title,
+        "lead": summary.lead,
+        "notes": list(summary.notes),
+        "groups_html": groups_html(summary),
+        "groups": [{"heading": g.heading, "variables": list(g.variables)} for g in summary.groups or ()],
+        "n_groups": None if summary.groups is None else len(summary.groups),
+        "n_rules": len(summary.rules),
+        "missed": [] if summary.single is None else list(summary.single.missed),
+        "single_links": [] if summary.single is None else [list(link) for link in summary.single.links],
+        "steps": [
+            {"links": [list(link) for link in step.links], "action": step.action, "words": step.words}
+            for step in summary.steps
+        ],
+        **network_values(network),
+        "links": [[*link.ends, link.kind] for link in drawn.links if link.is_final],
+        "places": [[round(x, 1), round(y, 1)] for x, y in drawn.places],
+        "size": [round(side) for side in drawn.size],
+    }
+
+
+def network_values(network: DecomposableMarkovNetwork) -> dict[str, Any]:
+    """Return variables and levels as they are shown."""
+    return {
+        "variables": [
+            {"name": shown(name), "levels": [shown(level) for level in levels]}
+            for name, levels in zip(network.variables, network.levels, strict=True)
+        ]
+    }
+
+
+def groups_html(summary: ReportSummary) -> str:
+    """Return hidden groups and rules with their tables, by the report's own templates."""
+    from xordal.report.html import page
+
+    return page("live_groups.html", summary=summary)
+
+
+def single_link_network(network: DecomposableMarkovNetwork) -> DecomposableMarkovNetwork | None:
+    """Return the network that a search by single links would have learned, from the same counts.
+
+    None where it is not known, or where pruning took out one of its links, so that the counts of its cliques
+    are not in the file.
+    """
+    if network.learned is None or not network.is_counted:
+        return None
+    links = single_link_part(network.learned.trace)
+    if not set(links) <= set(network.graph.links):
+        return None
+    counts = CliqueCounts({table.variables: table.counted for table in network.clique_tables()})
+    graph = ChordalGraph.empty(len(network.variables)).add(links)
+    return estimate(graph, counts, network.variables, network.levels, smoothing=network.smoothing)

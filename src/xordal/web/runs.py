@@ -1,0 +1,281 @@
+"""Runs that are under way: a process each, what it told so far, and who wants to hear of it.
+
+The server keeps no data in memory but this. A run that was under way when the server ended is found by its
+files, and goes on from its checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from typing import Any, Literal
+
+from xordal.errors import SettingsError
+from xordal.web.settings import RunSettings
+from xordal.web.store import RunFolder, Store
+
+Status = Literal["looking", "looked", "waiting", "learning", "done", "failed"]
+
+MOST_AT_ONCE = 5
+"""Searches that run at the same time; more of them wait their turn."""
+
+MOST_RUNS = 100
+"""Runs that are kept; then one has to be closed before another begins."""
+
+_LONGEST_LINE = 2**24  # of what a process tells
+_PING = 15.0  # seconds after which a silent stream says that it is there
+
+
+class Run:
+    """One run: its folder, what is known of it, and its process where it has one."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self.about = folder.read("about")
+        self.status: Status = _status_of(folder)
+        self.events: list[tuple[int, dict[str, Any]]] = []
+        self.progress: tuple[int, dict[str, Any]] | None = None
+        self.process: Process | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.is_closed = False
+        self.is_stopped = False
+        self._n_told = 0
+        self._changed = asyncio.Event()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a list of runs shows."""
+        return {
+            "id": self.folder.id,
+            "label": self.about.get("label", "table"),
+            "kind": self.about.get("kind", "table"),
+            "created": self.about.get("created", 0.0),
+            "status": self.status,
+            "has_upload": self.folder.upload.is_file(),
+        }
+
+    def set_status(self, status: Status) -> None:
+        """Change the status, and tell."""
+        self.status = status
+        self.tell({"event": "status", "status": status})
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Keep an event and wake up everybody who waits for one.
+
+        Of progress and of places only the latest are kept; a beginning makes what came before it void.
+        """
+        self._n_told += 1
+        kind = event["event"]
+        void = {"begin": {"step", "note", "places", "failed"}, "places": {"places"}, "status": {"status"}}
+        if kind == "progress":
+            self.progress = (self._n_told, event)
+        else:
+            kept = [one for one in self.events if one[1]["event"] not in void.get(kind, ())]
+            self.events = [*kept, (self._n_told, event)]
+        self.wake()
+
+    def wake(self) -> None:
+        """Wake up everybody who waits for something new."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def listen(self) -> AsyncIterator[dict[str, Any] | None]:
+        """Yield all events that still matter, then each as it comes; None every few seconds of silence."""
+        last = last_progress = 0
+        if not self.events:
+            yield {"event": "status", "status": self.status}
+        while not self.is_closed:
+            changed = self._changed
+            for number, event in self.events:
+                if number > last:
+                    last = number
+                    yield event
+            if self.progress is not None and self.progress[0] > last_progress:
+                last_progress, event = self.progress
+                yield event
+            try:
+                await asyncio.wait_for(changed.wait(), _PING)
+            except TimeoutError:
+                yield None
+        yield {"event": "closed"}
+
+
+class Runs:
+    """All runs of a server.
+
+    Parameters
+    ----------
+    store
+        Where they lie.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.all: dict[str, Run] = {}
+        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
+        self._looks = asyncio.Semaphore(MOST_AT_ONCE)
+        self._spare: Process | None = None
+
+    async def open(self) -> None:
+        """Find the runs on disk; those that were under way go on."""
+        self._store.remove_old(time.time())
+        for folder in self._store:
+            run = self.all[folder.id] = Run(folder)
+            if run.status == "waiting":
+                self._begin(run, "learn")
+            elif run.status == "looking" and folder.upload.is_file():
+                self._begin(run, "look")
+        await self._keep_spare()
+
+    async def shut(self) -> None:
+        """End all processes; what they learned is in their checkpoints."""
+        waiting = [run.task for run in self.all.values() if run.task is not None]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        if self._spare is not None:
+            await _end(self._spare)
+        for run in self.all.values():
+            run.is_closed = True
+            run.wake()
+
+    def remove_old(self) -> None:
+        """Remove what is older than a day."""
+        for gone in self._store.remove_old(time.time()):
+            run = self.all.pop(gone, None)
+            if run is not None:
+                run.is_closed = True
+                run.wake()
+
+    def new(self, label: str) -> RunFolder:
+        """Make a folder for a new run; :meth:`look` takes it in once its upload is there."""
+        if len(self.all) >= MOST_RUNS:
+            raise SettingsError(f"There are {MOST_RUNS} runs. Remove one that is no longer needed.")
+        return self._store.new(label)
+
+    def look(self, folder: RunFolder) -> Run:
+        """Take in a run whose upload is there, and look at it."""
+        run = self.all[folder.id] = Run(folder)
+        self._begin(run, "look")
+        return run
+
+    def learn(self, run: Run, settings: dict[str, Any]) -> None:
+        """Begin to learn with these settings."""
+        if run.status not in ("looked", "failed") or not run.folder.has("overview"):
+            raise SettingsError("This run has begun already; begin a new one from the same table.")
+        RunSettings.from_json(settings)
+        (run.folder.path / "failed.json").unlink(missing_ok=True)
+        run.folder.checkpoint.unlink(missing_ok=True)
+        run.folder.write("settings", settings)
+        run.events, run.progress, run.is_stopped = [], None, False
+        self._begin(run, "learn")
+
+    def again(self, run: Run) -> Run:
+        """Return a new run of the same table, with nothing learned yet."""
+        if not run.folder.upload.is_file() or not run.folder.has("overview"):
+            raise SettingsError("The table is no longer here; drop it again.")
+        folder = self.new(str(run.about.get("label", "table")))
+        folder.upload.hardlink_to(run.folder.upload)
+        folder.write("overview", run.folder.read("overview"))
+        folder.write("former", run.folder.read("settings"))
+        copy = self.all[folder.id] = Run(folder)
+        return copy
+
+    async def stop(self, run: Run) -> None:
+        """End a search; it keeps what it has learned. What waits its turn goes back to its settings."""
+        run.is_stopped = True
+        if run.process is not None and run.process.stdin is not None and run.status == "learning":
+            run.process.stdin.write(b'"stop"\n')
+            await run.process.stdin.drain()
+        elif run.status == "waiting" and run.task is not None:
+            run.task.cancel()
+            (run.folder.path / "settings.json").unlink(missing_ok=True)
+            run.set_status("looked")
+
+    async def close(self, run: Run) -> None:
+        """End a run and remove all that belongs to it."""
+        self.all.pop(run.folder.id, None)
+        run.is_closed = True
+        if run.task is not None:
+            run.task.cancel()
+            await asyncio.gather(run.task, return_exceptions=True)
+        run.folder.remove()
+        run.wake()
+
+    def _begin(self, run: Run, task: Literal["look", "learn"]) -> None:
+        run.set_status("waiting" if task == "learn" else "looking")
+        run.task = asyncio.create_task(self._carry_out(run, task))
+
+    async def _carry_out(self, run: Run, task: Literal["look", "learn"]) -> None:
+        async with self._turns if task == "learn" else self._looks:
+            process = run.process = await self._process()
+            try:
+                if task == "learn":
+                    run.set_status("learning")
+                await _order(process, {"task": task, "folder": str(run.folder.path)})
+                await self._keep_spare()
+                await self._follow(run, process)
+            finally:
+                run.process = None
+                await asyncio.shield(_end(process))
+
+    async def _follow(self, run: Run, process: Process) -> None:
+        """Pass on what a process tells, to its end."""
+        assert process.stdout is not None
+        ended = False
+        async for line in process.stdout:
+            event = json.loads(line)
+            ended = ended or event["event"] in ("done", "looked", "failed")
+            if event["event"] not in ("done", "looked"):
+                run.tell(event)
+        await process.wait()
+        if not ended:
+            message = (
+                f"The process that worked on this table ended (code {process.returncode}), maybe because there "
+                "was not enough memory. Leave out columns or rows, and try again."
+            )
+            run.folder.write("failed", {"message": message})
+            run.tell({"event": "failed", "message": message})
+        run.about = run.folder.read("about")
+        run.set_status(_status_of(run.folder))
+
+    async def _process(self) -> Process:
+        spare, self._spare = self._spare, None
+        return spare if spare is not None and spare.returncode is None else await _started()
+
+    async def _keep_spare(self) -> None:
+        """Have a process ready that has imported everything, so that the next one need not wait."""
+        if self._spare is None:
+            self._spare = await _started()
+
+
+def _status_of(folder: RunFolder) -> Status:
+    """Return how far a run is, by its files."""
+    if folder.has("result"):
+        return "done"
+    if folder.has("failed"):
+        return "failed"
+    if folder.has("settings"):
+        return "waiting"
+    return "looked" if folder.has("overview") else "looking"
+
+
+async def _started() -> Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "xordal.web.worker", stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=_LONGEST_LINE
+    )
+
+
+async def _order(process: Process, job: dict[str, Any]) -> None:
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(job).encode() + b"\n")
+    await process.stdin.drain()
+
+
+async def _end(process: Process) -> None:
+    if process.returncode is None:
+        process.kill()
+    await process.wait()

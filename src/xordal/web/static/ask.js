@@ -1,0 +1,179 @@
+// Asking a network: click a value to say that it was observed, and every other distribution moves.
+import { button, made, percent } from "./dom.js";
+
+const FEW = 10;  // levels of a variable that are shown before one asks for all
+
+export class AskPanel {
+  // ask(question) answers {marginals, single, ...} as the server does; map is told what is given and what moved.
+  constructor(parent, network, ask, { map = null, onEvidence = () => {} } = {}) {
+    Object.assign(this, { network, ask, map, onEvidence, history: [], given: new Map(), before: null, now: null, compare: false, asked: 0 });
+    this.chips = made("p", { class: "chips" });
+    this.undoButton = button("Undo", () => this.undo(), { disabled: true });
+    this.clearButton = button("Clear all", () => this.set(new Map()), { disabled: true });
+    this.bestButton = button("Most probable case", () => this.best());
+    this.compareBox = made("input", { type: "checkbox", on: { change: () => { this.compare = this.compareBox.checked; this.draw(); } } });
+    this.compareLabel = made("label", { class: "switch", hidden: true }, this.compareBox, " beside a network of single links");
+    this.told = made("p", { class: "small told", role: "status" });
+    this.search = made("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "Find a column", "aria-label": "Find a column", on: { input: () => this.filter() } });
+    this.list = made("div", { class: "cards" });
+    this.story = made("div", { class: "story", role: "region", "aria-label": "Why", hidden: true });
+    parent.append(
+      made("div", { class: "asking" }, this.chips, made("div", { class: "tools" }, this.undoButton, this.clearButton, this.bestButton, this.compareLabel), this.told),
+      this.search, made("div", { class: "answers" }, this.story, this.list));
+    this.focus = null;
+    this.cards = network.variables.map((variable, v) => this.card(variable, v));
+    this.list.append(...this.cards.map(card => card.element));
+    if (network.variables.length < 9) this.search.hidden = true;
+  }
+
+  card(variable, v) {
+    const rows = variable.levels.map((level, code) => {
+      const bar = made("i", { class: "chance-bar" }), was = made("i", { class: "was" }), other = made("i", { class: "other-bar" });
+      const chance = made("span", { class: "chance" }), otherChance = made("span", { class: "other-chance" });
+      const row = made("button", { type: "button", class: "level", "aria-pressed": "false", "data-level": code, on: { click: () => this.toggle(v, code) } },
+        made("span", { class: "level-name", text: level }), made("span", { class: "track" }, bar, was, other), chance, otherChance);
+      return { row, bar, was, other, chance, otherChance, level };
+    });
+    const why = button("why?", () => this.why(v), { class: "why", hidden: true, "aria-label": `Why did ${variable.name} change?` });
+    const name = button(variable.name, () => { if (this.map) this.map.choose(v, { center: true }); }, { class: "name" });
+    const all = rows.length > FEW ? button(`all ${rows.length} values`, () => { card.open = true; all.hidden = true; this.drawCard(v); }, { class: "why" }) : null;
+    const element = made("section", { class: "variable", "data-v": v, "aria-label": variable.name }, made("div", { class: "head" }, name, why), ...rows.map(one => one.row), all);
+    const card = { element, rows, why, open: false };
+    return card;
+  }
+
+  async begin(given = []) {
+    this.before = (await this.ask({ given: [], want: "marginals" })).marginals;
+    const known = given.filter(([v, code]) => this.network.variables[v] && code < this.network.variables[v].levels.length);
+    await this.set(new Map(known), { remember: false });
+  }
+
+  toggle(v, code) {
+    const next = new Map(this.given);
+    if (next.get(v) === code) next.delete(v); else next.set(v, code);
+    return this.set(next);
+  }
+
+  async set(next, { remember = true } = {}) {
+    const turn = ++this.asked;  // of answers that overtake one another the last question's counts
+    let answer;
+    try { answer = await this.ask({ given: [...next], want: "marginals" }); } catch (error) { this.told.textContent = error.message; return; }
+    if (turn !== this.asked) return;
+    this.story.hidden = true;
+    if (answer.impossible) { this.told.textContent = answer.impossible; return; }
+    if (remember) this.history.push(this.given);
+    this.given = next;
+    this.now = answer;
+    this.onEvidence([...next]);
+    this.draw();
+  }
+
+  undo() { if (this.history.length) this.set(this.history.pop(), { remember: false }); }
+
+  async best() {
+    const answer = await this.ask({ given: [...this.given], want: "best" });
+    if (answer.impossible) { this.told.textContent = answer.impossible; return; }
+    this.story.replaceChildren(made("h4", { text: "The most probable case" }),
+      made("p", { class: "small", text: `Of all combinations of values this one is the likeliest${this.given.size ? " given what you said" : ""}: ${percent(Math.exp(answer.log_probability))}.` }),
+      made("dl", { class: "best" }, ...this.network.variables.map((variable, v) => made("div", {}, made("dt", { text: variable.name }), made("dd", { text: variable.levels[answer.best[v]] + (this.given.has(v) ? " (given)" : "") })))),
+      button("Close", () => { this.story.hidden = true; }));
+    this.showStory();
+  }
+
+  async why(v) {
+    const story = await this.ask({ given: [...this.given], want: "why", of: v });
+    if (story.impossible) { this.told.textContent = story.impossible; return; }
+    const changes = story.after.map((chance, place) => Math.abs(chance - story.before[place]));
+    const place = changes.indexOf(Math.max(...changes)), name = this.network.variables[v].name;
+    const head = ["observed", "from it alone", "without it", "its part of the change"];
+    const signed = share => share === null ? "" : `${share < 0 ? "−" : "+"}${(100 * Math.abs(share)).toFixed(1)} points`;
+    this.story.replaceChildren(
+      made("h4", { text: `Why ${name} = ${story.levels[place]} went from ${percent(story.before[place])} to ${percent(story.after[place])}` }),
+      made("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What each observation did" }, made("table", { class: "grid" },
+        made("thead", {}, made("tr", {}, ...head.map((text, column) => made("th", { scope: "col", text, class: column ? "number" : "" })))),
+        made("tbody", {}, ...story.effects.map(effect => made("tr", {},
+          made("th", { scope: "row", text: `${effect.name} = ${effect.level}` }),
+          made("td", { class: "number", text: percent(effect.alone[place]) }),
+          made("td", { class: "number", text: percent(effect.without[place]) }),
+          made("td", { class: "number", text: signed(effect.share === null ? null : effect.share[place]) })))))),
+      made("p", { class: "small", text: this.lesson(story, place, name) }),
+      button("Close", () => { this.story.hidden = true; }));
+    this.showStory();
+  }
+
+  showStory() {
+    this.story.hidden = false;
+    this.story.parentElement.scrollTop = 0;
+    this.story.scrollIntoView({ block: "nearest" });
+  }
+
+  lesson(story, place, name) {
+    const change = Math.abs(story.after[place] - story.before[place]);
+    const alone = Math.max(...story.effects.map(effect => Math.abs(effect.alone[place] - story.before[place])));
+    if (story.effects.length > 1 && change > 0.05 && alone < 0.1 * change) return `No observation by itself moves ${name}. Only together do they: that is what a hidden group is.`;
+    return "";
+  }
+
+  // Drawing
+
+  draw() {
+    const { marginals } = this.now;
+    const single = this.now.single;
+    this.compareLabel.hidden = !this.network.has_single;
+    this.undoButton.disabled = this.history.length === 0;
+    this.clearButton.disabled = this.given.size === 0;
+    this.chips.replaceChildren(...(this.given.size ? [...this.given].map(([v, code]) => {
+      const { name, levels } = this.network.variables[v];
+      return button(`${name} = ${levels[code]} ✕`, () => this.toggle(v, code), { class: "chip", "aria-label": `Take back ${name} = ${levels[code]}` });
+    }) : [made("span", { class: "quiet", text: "Click a value below to say that it was observed." })]));
+    const sure = this.now.log_probability;
+    this.told.textContent = this.given.size && sure !== null ? `Such a case has a probability of ${percent(Math.exp(sure))}.` : "";
+    if (this.compare) this.told.textContent += " Blue: a network of single links, from the same rows.";
+    if (this.compare && this.given.size && single === null) this.told.textContent += " In the network of single links it cannot occur.";
+    const moved = marginals.map((chances, v) => Math.max(...chances.map((chance, code) => Math.abs(chance - this.before[v][code]))));
+    this.cards.forEach((_, v) => this.drawCard(v, moved[v]));
+    if (this.map) this.map.tone(new Set(this.given.keys()), moved);
+    this.list.classList.toggle("comparing", this.compare);
+  }
+
+  drawCard(v, moved = 0) {
+    const card = this.cards[v], chances = this.now.marginals[v], was = this.before[v];
+    const other = this.compare && this.now.single ? this.now.single[v] : null;
+    card.element.classList.toggle("given", this.given.has(v));
+    card.why.hidden = this.given.size === 0 || this.given.has(v) || moved < 0.0005;
+    let shown = null;
+    if (!card.open && card.rows.length > FEW) {
+      const ranked = [...chances.keys()].sort((a, b) => chances[b] - chances[a]).slice(0, FEW);
+      shown = new Set([...ranked, this.given.get(v)]);
+    }
+    card.rows.forEach((one, code) => {
+      one.row.hidden = shown !== null && !shown.has(code);
+      one.row.setAttribute("aria-pressed", String(this.given.get(v) === code));
+      one.bar.style.width = `${(100 * chances[code]).toFixed(2)}%`;
+      one.was.style.left = `${(100 * was[code]).toFixed(2)}%`;
+      one.was.hidden = Math.abs(was[code] - chances[code]) < 0.0005;
+      one.chance.textContent = percent(chances[code]);
+      one.other.hidden = one.otherChance.hidden = other === null;
+      if (other) { one.other.style.width = `${(100 * other[code]).toFixed(2)}%`; one.otherChance.textContent = percent(other[code]); }
+    });
+  }
+
+  // Which variables are shown
+
+  filter() {
+    const wanted = this.search.value.trim().toLocaleLowerCase();
+    const hits = new Set();
+    this.network.variables.forEach((variable, v) => {
+      const hit = variable.name.toLocaleLowerCase().includes(wanted) && (this.focus === null || this.focus.has(v));
+      this.cards[v].element.hidden = !hit;
+      if (hit) hits.add(v);
+    });
+    if (this.map) this.map.mark(wanted !== "" ? hits : this.focus);
+  }
+
+  focusOn(variables) {
+    this.focus = variables;
+    this.search.value = "";
+    this.filter();
+  }
+}

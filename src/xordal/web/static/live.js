@@ -1,0 +1,158 @@
+// A run while it learns, and what it found.
+import { button, get, listen, made, number, post, say, timeLeft } from "./dom.js";
+import { NetworkMap } from "./map.js";
+import { AskPanel } from "./ask.js";
+
+const PACE = 380, LONGEST = 4000;  // milliseconds between steps, and for all that wait to be shown
+
+// Events are shown in their order, steps no faster than one can watch; a long backlog is shown faster.
+const paced = (signal, show) => {
+  const waiting = [];
+  let timer = null;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const next = () => {
+    timer = null;
+    while (waiting.length && !signal.aborted) {
+      const event = waiting.shift();
+      show(event);
+      if (event.event !== "step" || calm) continue;
+      const steps = waiting.filter(other => other.event === "step").length;
+      timer = setTimeout(next, Math.min(PACE, LONGEST / (steps + 1)));
+      return;
+    }
+  };
+  return event => { waiting.push(event); if (timer === null) next(); };
+};
+
+export const showLearning = ({ content, run, signal, reload }) => {
+  const heading = made("h1", { text: run.status === "looking" ? `Reading ${run.label}` : `Learning from ${run.label}` });
+  const words = made("p", { class: "lead", role: "status", text: "Getting ready" });
+  const bar = made("progress", { max: 1, "aria-label": "Progress" }), left = made("span", { class: "quiet" });
+  const stop = button("Stop, and keep what is found", async () => { stop.textContent = "Stop now"; words.textContent = "Stopping; what is found is kept"; await post(`/api/runs/${run.id}/stop`); }, { hidden: true, id: "stop" });
+  const steps = made("ol", { class: "steps-list", "aria-label": "What was found so far" }), notes = made("div", { class: "notes" });
+  const stage = made("div", { class: "stage" }), side = made("div", { class: "side-panel" }, made("h2", { text: "Found so far" }), steps, notes);
+  const workbench = made("div", { class: "workbench live", hidden: true }, stage, side);
+  content.append(heading, words, made("div", { class: "go" }, bar, left, stop), workbench);
+  const map = new NetworkMap(stage);
+  signal.addEventListener("abort", () => map.end());
+  let links = new Map(), placed = false;
+  const handle = {
+    status: event => {
+      if (["done", "looked", "failed"].includes(event.status)) { reload(); return; }
+      if (event.status === "waiting") words.textContent = "Other searches are running; this one waits its turn";
+      stop.hidden = event.status === "looking";
+    },
+    begin: event => {
+      workbench.hidden = false;
+      links = new Map(); placed = false;
+      steps.replaceChildren(); notes.replaceChildren();
+      map.setVariables(event.names);
+      words.textContent = `Looking at ${number(event.names.length)} columns of ${number(event.n_rows)} rows`;
+    },
+    places: event => { map.place(event.places, event.size, placed); placed = true; },
+    step: event => {
+      if (event.places) handle.places(event);
+      for (const link of event.links) if (event.action === "remove") links.delete(String(link)); else links.set(String(link), link);
+      map.setLinks([...links.values()], event.action === "add" ? event.links : []);
+      const how = event.action !== "add" ? "" : event.at_once > 1 ? `${event.at_once} links at once` : "1 link";
+      steps.prepend(made("li", { value: steps.children.length + 1 }, made("b", { text: event.words }), made("span", { class: "small", text: [how, event.p ? `p = ${event.p}` : ""].filter(Boolean).join(", ") })));
+    },
+    progress: event => {
+      bar.value = event.share;
+      words.textContent = event.words.charAt(0).toUpperCase() + event.words.slice(1);
+      left.textContent = event.left === null ? "" : timeLeft(event.left);
+    },
+    note: event => notes.append(made("p", { class: "small", text: event.words })),
+    failed: () => {},
+    closed: () => say("This run was removed."),
+  };
+  listen(`/api/runs/${run.id}/events`, paced(signal, event => (handle[event.event] || (() => {}))(event)), signal, (isOpen, error) => {
+    if (error) words.textContent = error.status === 401 ? "The server was started anew. Open the address that it printed." : error.message;
+    else if (!isOpen) words.textContent = "The server does not answer; trying again";
+  });
+};
+
+const kept = id => `xordal-given-${id}`;
+
+export const showResult = async ({ content, run, signal, go }) => {
+  const network = await get(`/api/runs/${run.id}/result`);
+  if (signal.aborted) return;
+  const ask = question => post(`/api/runs/${run.id}/ask`, question);
+  const begin = ask({ given: [], want: "marginals" });
+  content.append(...headline(network, run, go));
+  const stage = made("div", { class: "stage" }), side = made("div", { class: "side-panel" });
+  const focusLine = made("p", { class: "chips", hidden: true });
+  const asking = made("section", { id: "ask", "aria-labelledby": "ask-title" }, made("h2", { id: "ask-title", text: "Ask it" }),
+    made("p", { text: "Click a value: that is what you observed. All others move to what follows from it." }), focusLine, made("div", { class: "workbench ask" }, stage, side));
+  content.append(groupsSection(network, group => focus(group)), asking, stepsSection(network));
+  const map = new NetworkMap(stage, { onChoose: v => {
+    const card = v === null ? null : side.querySelector(`.variable[data-v="${v}"]`);
+    if (card) { card.scrollIntoView({ block: "nearest" }); side.querySelectorAll(".variable.chosen").forEach(one => one.classList.remove("chosen")); card.classList.add("chosen"); }
+  } });
+  signal.addEventListener("abort", () => map.end());
+  map.setVariables(network.variables.map(variable => variable.name));
+  map.place(network.places, network.size);
+  map.setLinks(network.links);
+  stage.append(legend(network));
+  network.has_single = (await begin).single !== null && network.missed.length > 0;
+  if (signal.aborted) return;
+  const panel = new AskPanel(side, network, ask, { map, onEvidence: given => sessionStorage.setItem(kept(run.id), JSON.stringify(given)) });
+  let given = [];
+  try { given = JSON.parse(sessionStorage.getItem(kept(run.id)) || "[]"); } catch { /* begin without */ }
+  await panel.begin(given);
+  const focus = group => {
+    const inside = group === null ? null : new Set(network.groups[group].variables);
+    panel.focusOn(inside);
+    focusLine.hidden = inside === null;
+    if (inside === null) { map.fit(); return; }
+    focusLine.replaceChildren(made("span", { text: `Showing group ${group + 1}: ${network.groups[group].heading}` }), button("Show all columns", () => focus(null)));
+    map.focusOn(inside);
+    asking.scrollIntoView();
+    map.frame.focus({ preventScroll: true });
+  };
+  downloads(content.querySelector("#downloads"), run, map);
+  content.dataset.ready = "yes";
+};
+
+const headline = (network, run, go) => {
+  const n = network.n_groups, things = [];
+  if (n) things.push(n === 1 ? "One hidden group" : `${n} hidden groups`);
+  if (network.n_rules) things.push(network.n_rules === 1 ? "one rule" : `${network.n_rules} rules`);
+  const text = things.length ? things.join(" and ") : n === 0 ? "No hidden groups" : network.links.length ? "A network" : "Nothing found";
+  const again = run.has_upload && run.kind === "table" ? button("Learn again with other settings", async () => go(`#/run/${(await post(`/api/runs/${run.id}/again`)).id}`)) : null;
+  return [made("h1", { text: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }), made("p", { class: "lead", text: network.lead }),
+    ...network.notes.map(note => made("p", { class: "small", text: note })),
+    made("div", { class: "go" }, made("a", { class: "primary", href: "#ask", text: "Ask it", on: { click: event => { event.preventDefault(); document.getElementById("ask").scrollIntoView({ block: "start" }); } } }), made("details", { class: "menu", id: "downloads" }, made("summary", { text: "Download" })), again)];
+};
+
+const groupsSection = (network, focus) => {
+  const section = made("section", { id: "groups", "aria-labelledby": "groups-title" }, made("h2", { id: "groups-title", text: "What hides here" }));
+  if (network.n_groups === null) section.append(made("p", { text: "Hidden groups were not looked for: the search ended before, or the network was given." }));
+  else if (!network.n_groups && !network.n_rules) section.append(made("p", { text: "No columns share more than pairs of them show. What pairs show is in the network below." }));
+  else section.append(made("p", { class: "small", text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Tinted cells are far off." }));
+  const parsed = new DOMParser().parseFromString(network.groups_html, "text/html");  // by the server's own templates, which escape every name
+  section.append(...parsed.body.childNodes);
+  const more = [...section.querySelectorAll("[data-found]")].slice(3);
+  if (more.length > 1) { const rest = made("details", {}, made("summary", { text: `${more.length} more` })); more[0].before(rest); rest.append(...more); }
+  section.querySelectorAll("button[data-group]").forEach(one => one.addEventListener("click", () => focus(Number(one.dataset.group))));
+  return section;
+};
+
+const stepsSection = network => network.steps.length ? made("section", {}, made("details", {}, made("summary", { text: `How it was found, in ${network.steps.length} steps` }), made("ol", { class: "steps-list" }, ...network.steps.map(step => made("li", { text: step.words }))))) : made("span");
+
+const legend = network => {
+  const kinds = new Set(network.links.map(link => link[2]));
+  return made("p", { class: "small", text: [kinds.has("colored") ? "Dotted links are hidden: the pair by itself shows next to nothing." : "", kinds.has("fill-in") ? "Thin links only complete the picture." : "", "Drag columns to move them; Ctrl and the wheel zoom."].filter(Boolean).join(" ") });
+};
+
+const FILES = [["report", "Report (one HTML page)"], ["svg", "Picture (SVG)"], ["png", "Picture (PNG)"], ["json", "Network (xordal's model file)"], ["bif", "BIF"], ["xmlbif", "XMLBIF"], ["net", "Hugin NET"], ["uai", "UAI"], ["uai-names", "names of the UAI file"], ["uai-pgmpy", "UAI for pgmpy"], ["uai-pyagrum", "UAI for pyAgrum"], ["graphml", "GraphML"], ["dot", "DOT"], ["hif", "HIF (hidden groups)"]];
+
+const downloads = (menu, run, map) => {
+  const save = (blob, ending) => {
+    const address = URL.createObjectURL(blob);
+    made("a", { href: address, download: `${run.label.replace(/\.[^.]*$/, "")}.${ending}` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+  };
+  const pictures = { svg: () => save(new Blob([map.picture()], { type: "image/svg+xml" }), "svg"), png: async () => save(await map.pictureAsPng(), "png") };
+  menu.append(made("ul", {}, ...FILES.map(([what, text]) => made("li", {}, pictures[what] ? button(text, pictures[what], { "data-what": what }) : made("a", { href: `/api/runs/${run.id}/download/${what}`, download: true, text, "data-what": what })))));
+};

@@ -1,0 +1,129 @@
+// What a table looks like, what is odd about it, and how it is to be learned.
+import { button, made, number, post, say } from "./dom.js";
+
+const KINDS = { continuous: "numbers on a scale", identifier: "identifier", "many levels": "very many values", counts: "counts", constant: "one value only" };
+const CRITERIA = [
+  ["significance", "Only what chance hardly explains (recommended)", 0.05],
+  ["entropy", "The paper's threshold, in nats", 0.004],
+  ["bic", "Bayesian information criterion", null],
+  ["ebic", "The extended criterion, stricter with many columns", null],
+  ["bdeu", "Bayesian score with a uniform prior", null],
+];
+
+const field = (label, control, hint = "") => made("label", { class: "field" }, made("span", { text: label }), control, hint ? made("small", { class: "quiet", text: hint }) : null);
+const choice = (options, value) => {
+  const select = made("select", {}, ...options.map(([key, text]) => made("option", { value: key, text })));
+  select.value = value;
+  return select;
+};
+
+export const showLook = ({ content, run, reload }) => {
+  const { overview } = run, former = run.settings || {};
+  const rows = overview.columns.map(column => columnRow(column, overview.n_rows, former));
+  const taken = () => rows.filter(row => row.box.checked);
+  const form = settingsForm(overview, former, () => taken().map(row => row.column));
+  const learnButton = button("Find what hides in it", () => begin(), { class: "primary", id: "learn" });
+  const tell = () => {
+    const n = taken().length;
+    learnButton.disabled = n < 2;
+    counted.textContent = `${n} of ${rows.length} columns are taken.`;
+  };
+  const begin = async () => {
+    learnButton.disabled = true;
+    const settings = { ...form.settings(), columns: taken().map(row => row.column.name), categorical: taken().filter(row => row.as && row.as.value === "as-is").map(row => row.column.name) };
+    try { await post(`/api/runs/${run.id}/learn`, settings); reload(); } catch (error) { say(error.message); tell(); }
+  };
+  const counted = made("span", { class: "quiet", role: "status" });
+  rows.forEach(row => row.box.addEventListener("change", tell));
+  const odd = rows.filter(row => row.column.odd);
+  const search = made("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column", on: { input: () => {
+    const wanted = search.value.trim().toLocaleLowerCase();
+    rows.forEach(row => { row.element.hidden = !row.column.shown.toLocaleLowerCase().includes(wanted); });
+  } } });
+  content.append(...[
+    made("h1", { text: run.label }),
+    made("p", { class: "lead", text: `${number(overview.n_rows)} rows, ${number(rows.length)} columns.${odd.length ? "" : " Nothing looks odd."}` }),
+    run.failed ? made("p", { class: "warning", role: "alert", text: run.failed }) : null,
+    odd.length ? made("section", { class: "odd" }, made("h2", { text: "Worth a look first" }), made("ul", {}, ...odd.slice(0, 12).map(row => made("li", {}, made("b", { text: row.column.shown }), ` ${row.column.advice}`))), odd.length > 12 ? made("p", { class: "small", text: `and ${odd.length - 12} more, marked below` }) : null) : null,
+    made("div", { class: "go" }, learnButton, counted),
+    form.element,
+    made("section", {}, made("h2", { text: "Columns" }), rows.length > 12 ? made("p", {}, search) : null,
+      made("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Columns" }, made("table", { class: "grid columns" },
+        made("thead", {}, made("tr", {}, ...["take", "column", "values", "the commonest", "remarks"].map(text => made("th", { scope: "col", text })))),
+        made("tbody", {}, ...rows.map(row => row.element))))),
+  ].filter(Boolean));
+  tell();
+};
+
+const columnRow = (column, nRows, former) => {
+  const isTaken = former.columns ? former.columns.includes(column.name) : column.taken;
+  const box = made("input", { type: "checkbox", "aria-label": `Take ${column.shown}` });
+  box.checked = isTaken;
+  const most = Math.max(...column.levels.map(level => level[1]), 1);
+  const bars = made("div", { class: "tiny" }, ...column.levels.map(([level, count]) => {
+    const bar = made("i");
+    bar.style.width = `${100 * count / most}%`;
+    return made("span", { title: `${level}: ${number(count)}` }, made("b", { text: level }), made("span", { class: "track" }, bar));
+  }), column.n_levels > column.levels.length ? made("span", { class: "quiet", text: `and ${number(column.n_levels - column.levels.length)} more` }) : null);
+  const as = column.odd === "continuous" || column.odd === "many levels" ? choice(column.odd === "continuous" ? [["cut", "cut into ranges"], ["as-is", "take as it is"]] : [["cut", "merge rare values"], ["as-is", "take as it is"]], (former.categorical || []).includes(column.name) ? "as-is" : "cut") : null;
+  if (as) as.setAttribute("aria-label", `What to do with ${column.shown}`);
+  const remarks = made("td", {}, column.odd ? made("span", { class: "tag", text: KINDS[column.odd] }) : null, as, column.n_missing ? made("span", { class: "tag", text: `${number(column.n_missing)} missing` }) : null);
+  const element = made("tr", {}, made("td", {}, box), made("th", { scope: "row", text: column.shown }), made("td", { class: "number", text: number(column.n_levels) }), made("td", {}, bars), remarks);
+  return { column, box, as, element };
+};
+
+const settingsForm = (overview, former, takenColumns) => {
+  const value = (name, otherwise) => former[name] ?? overview.settings[name] ?? otherwise;
+  const start = former.max_variables ? `m${former.max_variables}` : former.max_links && former.max_links !== 3 ? `k${former.max_links}` : "k3";
+  const reach = choice([["k1", "pairs only, as most programs do"], ["k3", "groups of three, and larger ones whose parts show (quick)"], ["m4", "groups of four at once"], ["m5", "groups of five at once (slow with many columns)"], ["k2", "two links ahead (k = 2)"], ["k4", "four links ahead (k = 4)"], ["k6", "six links ahead (k = 6)"], ["m6", "groups of six at once (m = 6)"]], start);
+  const criterion = choice(CRITERIA, former.criterion || "significance");
+  const level = made("input", { type: "number", step: "any", min: 0 });
+  const setLevel = () => { const found = CRITERIA.find(([name]) => name === criterion.value)[2]; level.value = found ?? ""; level.disabled = found === null; };
+  setLevel();
+  if (former.value !== undefined && former.value !== null) level.value = former.value;
+  criterion.addEventListener("change", setLevel);
+  const bins = made("input", { type: "number", min: 2, max: 50, value: value("bins", 4) });
+  const binBy = choice([["quantile", "with equally many rows"], ["width", "equally wide"]], value("bin_by", "quantile"));
+  const rare = made("input", { type: "number", min: 0, value: value("merge_rare", 0) });
+  const missing = choice([["drop", "leave such rows out"], ["level", "make them a value of their own"], ["error", "refuse them"]], value("missing", "error"));
+  const weights = choice([["", "once"], ...overview.columns.map(column => [column.name, `as often as ${column.shown} says`])], value("weights", "") || "");
+  const limit = made("input", { type: "number", min: 1, step: "any", placeholder: "none", value: former.time_limit ?? "" });
+  const rules = constraintsPicker(former, takenColumns);
+  const element = made("section", { class: "settings-form" }, made("h2", { text: "How to look" }),
+    field("Look for", reach),
+    made("details", {}, made("summary", { text: "More settings" }), made("div", { class: "fields" },
+      field("Keep a link when", criterion), field("at this level", level),
+      field("Cut numbers into", bins, "ranges"), field("Ranges", binBy),
+      field("Merge values of fewer rows than", rare, "0 merges none"),
+      field("Missing values", missing, overview.n_incomplete ? `${number(overview.n_incomplete)} rows have one` : "there are none"),
+      field("Each row counts", weights), field("Stop after", limit, "seconds; what was found is kept")), rules.element));
+  const numeric = control => control.value === "" ? null : Number(control.value);
+  const settings = () => ({
+    [reach.value[0] === "k" ? "max_links" : "max_variables"]: Number(reach.value.slice(1)),
+    criterion: criterion.value, value: level.disabled ? null : numeric(level), bins: numeric(bins), bin_by: binBy.value,
+    merge_rare: numeric(rare) ?? 0, missing: missing.value, weights: weights.value || null, time_limit: numeric(limit), ...rules.settings(),
+  });
+  return { element, settings };
+};
+
+// Links that must or must not be there, by clicking two columns.
+const constraintsPicker = (former, takenColumns) => {
+  const chosen = { required: [...(former.required || [])], forbidden: [...(former.forbidden || [])] };
+  const list = made("ul", { class: "chips" }), names = made("div", { class: "pick" });
+  let first = null;
+  const draw = () => list.replaceChildren(...Object.entries(chosen).flatMap(([kind, pairs]) => pairs.map(pair => made("li", {},
+    button(`${pair.join(" – ")} ${kind === "required" ? "must" : "must not"} be linked ✕`, () => { chosen[kind] = chosen[kind].filter(other => other !== pair); draw(); }, { class: "chip" })))));
+  const kind = choice([["required", "must be linked"], ["forbidden", "must not be linked"]], "required");
+  kind.setAttribute("aria-label", "What holds for the two");
+  const fill = () => { first = null; names.replaceChildren(...takenColumns().map(column => { const one = button(column.shown, () => pick(column.name, one), { "aria-pressed": "false" }); return one; })); };
+  const pick = (name, one) => {
+    if (first === null) { first = [name, one]; one.setAttribute("aria-pressed", "true"); return; }
+    first[1].setAttribute("aria-pressed", "false");
+    if (first[0] !== name) { chosen[kind.value].push([first[0], name]); draw(); }
+    first = null;
+  };
+  const element = made("details", { on: { toggle: () => { if (element.open) fill(); } } }, made("summary", { text: "What you know already" }),
+    made("p", { class: "small", text: "Click two columns that " }, kind, "."), names, list);
+  draw();
+  return { element, settings: () => chosen };
+};

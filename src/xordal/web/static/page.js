@@ -1,0 +1,54 @@
+// Which screen is shown: the start, or one run. The address after # says which, so that reloading keeps it.
+import { get, made, say } from "./dom.js";
+import { showStart } from "./start.js";
+import { showLook } from "./look.js";
+import { showLearning, showResult } from "./live.js";
+
+const content = document.getElementById("content");
+let leave = () => {};
+
+export const go = where => { if (location.hash === where) show(); else location.hash = where; };
+
+const titled = text => {
+  document.title = text ? `${text} · xordal` : "xordal";
+  document.getElementById("where").textContent = text;
+};
+
+const fresh = () => {
+  leave();
+  const ending = new AbortController();
+  leave = () => ending.abort();
+  content.replaceChildren();
+  return ending.signal;
+};
+
+const showRun = async (id, signal) => {
+  const run = await get(`/api/runs/${id}`);
+  if (signal.aborted) return;
+  titled(run.label);
+  const reload = () => { if (!signal.aborted) show(); };
+  const parts = { content, run, signal, reload, go };
+  if (run.status === "done") await showResult(parts);
+  else if (run.status === "looked" || (run.status === "failed" && run.overview.columns)) showLook(parts);
+  else if (run.status === "failed") {
+    content.append(made("h1", { text: "This file cannot be used" }), made("p", { class: "lead", text: run.failed }), made("p", {}, made("a", { href: "#/", text: "Choose another" })));
+  } else showLearning(parts);
+};
+
+const show = async () => {
+  const signal = fresh();
+  const [, kind, id] = location.hash.split("/");
+  try {
+    if (kind === "run" && /^[0-9a-f]{16}$/.test(id || "")) await showRun(id, signal);
+    else { titled(""); await showStart({ content, signal, go }); }
+  } catch (error) {
+    if (signal.aborted) return;
+    titled("");
+    content.replaceChildren(made("h1", { text: error.status === 404 ? "Not here any more" : "That did not work" }), made("p", { class: "lead", text: error.message }), made("p", {}, made("a", { href: "#/", text: "To the start" })));
+  }
+  if (!signal.aborted && document.activeElement === document.body) content.focus({ preventScroll: true });
+};
+
+addEventListener("hashchange", () => { show(); scrollTo(0, 0); });
+addEventListener("unhandledrejection", event => { if (event.reason && event.reason.message) say(event.reason.message); });
+show();

@@ -1,0 +1,47 @@
+// The first screen: drop a table, choose a sample, or go back to what was learned before.
+import { button, get, made, post, remove, say, upload } from "./dom.js";
+
+const WORDS = { looking: "being read", looked: "ready to learn", waiting: "waiting its turn", learning: "learning", done: "done", failed: "did not work" };
+
+export const showStart = async ({ content, signal, go }) => {
+  const told = await get("/api/start");
+  if (signal.aborted) return;
+  const megabytes = Math.round(told.most_bytes / 2 ** 20);
+  const bar = made("progress", { max: 1, value: 0, hidden: true, "aria-label": "Upload" });
+  const take = async file => {
+    if (!file) return;
+    if (file.size > told.most_bytes) { say(`${file.name} has ${Math.round(file.size / 2 ** 20)} MB; at most ${megabytes} are taken here. Leave out columns or rows, or save it as Parquet.`); return; }
+    bar.hidden = false;
+    try { go(`#/run/${(await upload(file, share => { bar.value = share; })).id}`); } catch (error) { bar.hidden = true; say(error.message); }
+  };
+  const input = made("input", { type: "file", id: "file", class: "unseen", on: { change: () => take(input.files[0]) } });
+  const zone = made("div", { class: "drop" },
+    made("p", { class: "big", text: "Drop a table here" }),
+    made("p", {}, made("label", { for: "file", class: "primary", text: "or choose a file" }), input),
+    made("p", { class: "small", text: `CSV, Parquet or Excel, up to ${megabytes} MB; a network learned earlier works too. Nothing leaves this computer.` }), bar);
+  const over = on => event => { event.preventDefault(); zone.classList.toggle("over", on); };
+  for (const name of ["dragenter", "dragover"]) document.addEventListener(name, over(true), { signal });
+  document.addEventListener("dragleave", over(false), { signal });
+  document.addEventListener("drop", event => { over(false)(event); take(event.dataTransfer.files[0]); }, { signal });
+  content.append(
+    made("h1", { text: "What hides in your table?" }),
+    made("p", { class: "lead", text: "Some columns seem to have nothing to do with each other, two by two, and yet determine each other together. Drop a table and watch them being found." }),
+    zone, samples(told.samples, go));
+  if (told.runs.length) content.append(earlier(told.runs));
+};
+
+const samples = (all, go) => {
+  const begin = async sample => { const run = await post(`/api/samples/${sample.name}`); go(`#/run/${run.id}`); };
+  return made("section", { "aria-labelledby": "samples-title" }, made("h2", { id: "samples-title", text: "Or try one of these" }),
+    made("div", { class: "samples" }, ...all.map(sample => made("button", { type: "button", class: "sample-card", "data-sample": sample.name, on: { click: () => begin(sample) } },
+      made("b", { text: sample.title }), made("span", { text: sample.story.replace(/\s+/g, " ") })))));
+};
+
+const when = seconds => new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+const earlier = runs => made("section", { "aria-labelledby": "earlier-title" }, made("h2", { id: "earlier-title", text: "Earlier" }),
+  made("ul", { class: "earlier" }, ...runs.map(run => {
+    const row = made("li", {}, made("a", { href: `#/run/${run.id}`, text: run.label }), made("span", { class: "quiet", text: `${WORDS[run.status]}, ${when(run.created)}` }),
+      button("Remove", async () => { await remove(`/api/runs/${run.id}`); row.remove(); }, { "aria-label": `Remove ${run.label}` }));
+    return row;
+  })));

@@ -1,0 +1,60 @@
+"""Uploads: streamed to disk as they come, and refused as soon as they are too large."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from xordal.errors import DataError
+
+MOST_BYTES = 100 * 2**20
+"""Size of the largest upload, unless another is named."""
+
+
+class TooLarge(DataError):
+    """An upload that is larger than the server takes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The file is larger than {most / 2**20:,.0f} MB, the most that is taken here. Leave out "
+            "columns or rows, save it as Parquet, or start with a larger bound: xordal serve --max-upload 1G."
+        )
+
+
+def check_announced(length: str | None, most: int) -> None:
+    """Refuse an upload that says itself that it is too large, before a byte of it is read."""
+    if length is not None and length.isdecimal() and int(length) > most:
+        raise TooLarge(most)
+
+
+async def receive(pieces: AsyncIterator[bytes], to: Path, most: int) -> int:
+    """Write an upload to a file, piece by piece; return its size.
+
+    Raises
+    ------
+    TooLarge
+        If more comes than is taken; what was written is removed.
+    DataError
+        If it is empty, or ends before it is whole.
+    """
+    size = 0
+    try:
+        with to.open("xb") as file:
+            to.chmod(0o600)
+            async for piece in pieces:
+                size += len(piece)
+                if size > most:
+                    raise TooLarge(most)
+                await run_in_threadpool(file.write, piece)
+        if size == 0:
+            raise DataError("The file is empty.")
+    except ClientDisconnect:
+        to.unlink(missing_ok=True)
+        raise DataError("The upload broke off.") from None
+    except DataError:
+        to.unlink(missing_ok=True)
+        raise
+    return size

@@ -1,0 +1,320 @@
+"""The process that reads and learns, so that the server only ever answers: ``python -m xordal.web.worker``.
+
+It is told what to do by lines of JSON on its standard input, and tells how it goes by lines of JSON on its
+standard output. The first line names the task and the folder of the run; ``"stop"`` ends a search, which keeps
+what it has learned; a second one ends what follows the search too. When the input closes, whoever started the
+process is gone, and so is the process: the checkpoint has what it learned.
+"""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xordal.data.table import CategoricalTable
+    from xordal.search.driver import Progress
+    from xordal.types.learned import Learned
+    from xordal.types.trace import TraceEntry
+    from xordal.web.settings import RunSettings
+    from xordal.web.store import RunFolder
+
+Tell = Callable[[dict[str, Any]], None]
+
+_BETWEEN = 0.2  # seconds between two words on progress
+_FEW = 40  # variables whose map is laid out anew at every step, which takes some milliseconds
+_LAYOUT_SHARE = 0.1  # of the time that may go into laying out larger maps while a search runs
+_WAIT_FOR_LOCK = 10.0  # seconds until a process that the last server left behind has noticed and ended
+_MEMORY_SHARE = 0.75  # of the machine's memory that one run may take
+_NETWORK_STARTS = (b"{", b"<", b"network", b"net", b"class", b"node", b"MARKOV", b"BAYES", b"//", b"%", b"/*")
+
+
+class Stop:
+    """Whether the search is to end; the second time, whatever runs is interrupted."""
+
+    def __init__(self) -> None:
+        self._told = False
+        self.may_interrupt = False
+
+    def tell(self) -> None:
+        """End the search, or what follows it."""
+        if self._told and self.may_interrupt:
+            _thread.interrupt_main()
+        self._told = True
+
+    def check(self) -> None:
+        """Raise :class:`~xordal.search.limits.Stopped` where the search is to end."""
+        from xordal.search.limits import Stopped
+
+        if self._told:
+            raise Stopped("interruption")
+
+
+def main() -> None:
+    """Carry out one task."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever else prints must not end up between the lines
+    lock = threading.Lock()
+
+    def tell(event: dict[str, Any]) -> None:
+        with lock:
+            channel.write(json.dumps(event) + "\n")
+            channel.flush()
+
+    _warm_up()
+    first = sys.stdin.readline()
+    if not first:
+        return
+    stop = Stop()
+    threading.Thread(target=_listen, args=(stop,), daemon=True).start()
+    os.nice(5)  # the server comes first
+    _bound_memory()
+    job = json.loads(first)
+    _carried_out(job["task"], Path(job["folder"]), tell, stop)
+    channel.close()
+    os._exit(0)  # threads of Arrow, taken down with the interpreter, were seen to abort a process
+
+
+def _warm_up() -> None:
+    """Import what every task needs, before there is one."""
+    from xordal.data.read import read  # noqa: F401
+    from xordal.learning.fitting import fit_network  # noqa: F401
+    from xordal.learning.learn import learn  # noqa: F401
+    from xordal.report.summary import summarise  # noqa: F401
+
+
+def _listen(stop: Stop) -> None:
+    for line in sys.stdin:
+        if line.strip() == '"stop"':
+            stop.tell()
+    os._exit(1)  # the server is gone
+
+
+def _bound_memory() -> None:
+    """Let a table that unpacks to more than the machine holds end in an error, and not the machine."""
+    try:
+        import resource
+
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        resource.setrlimit(resource.RLIMIT_DATA, (int(whole * _MEMORY_SHARE), resource.RLIM_INFINITY))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+def _carried_out(task: str, path: Path, tell: Tell, stop: Stop) -> None:
+    from xordal.errors import XordalError
+    from xordal.web.store import RunFolder
+
+    folder = RunFolder(path)
+    label = str(folder.read("about").get("label", "table"))
+    try:
+        {"look": _look, "learn": _learn}[task](folder, label, tell, stop)
+        return
+    except XordalError as error:
+        message = str(error).replace(str(folder.upload), label)
+    except MemoryError:
+        message = "The table needs more memory than there is. Leave out columns or rows."
+    except Exception as error:
+        message = f"xordal made a mistake ({type(error).__name__}: {error}). Nothing of yours is lost."
+    folder.write("failed", {"message": message})
+    tell({"event": "failed", "message": message})
+
+
+def _look(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
+    """Look at an upload: a network is made ready to be asked, of a table the columns are told."""
+    with folder.upload.open("rb") as file:
+        start = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(_NETWORK_STARTS) and _is_network(folder, label):
+        tell({"event": "done"})
+        return
+    from xordal.data.dialect import TextFormat
+    from xordal.data.read import columns_from
+    from xordal.data.select import check_names
+    from xordal.web.overview import overview
+
+    columns, _ = columns_from(folder.upload, TextFormat())
+    check_names(columns)
+    folder.write("overview", overview(columns))
+    tell({"event": "looked"})
+
+
+def _is_network(folder: RunFolder, label: str) -> bool:
+    """Take an upload as a network, if it is one."""
+    from xordal.errors import ModelFileError
+    from xordal.formats.network_files import load, read_network, write_network
+    from xordal.web.results import result_of, single_link_network
+
+    try:
+        network = read_network(folder.upload)
+    except ModelFileError:
+        return False
+    write_network(network, folder.network, "json")
+    asked = load(folder.network)
+    if (single := single_link_network(asked)) is not None:
+        single.save(folder.single)
+    folder.write("about", {**folder.read("about"), "kind": "network"})
+    folder.write("result", result_of(asked, Path(label).stem))
+    return True
+
+
+def _learn(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
+    """Learn from the table; what is told on the way is a picture that grows."""
+    from xordal.data.read import read
+    from xordal.errors import DataError
+    from xordal.learning.fitting import fit_network
+    from xordal.web.settings import RunSettings
+
+    settings = RunSettings.from_json(folder.read("settings"))
+    table = read(folder.upload, settings.reading(), lambda found: (), lambda line: tell(_note(line)))
+    if table.n_variables < 2 or table.n_rows < 2:
+        raise DataError("A network needs at least two columns and two rows.")
+    learned = _searched(folder, table, settings, tell, stop)
+    tell({"event": "progress", "words": "putting the results together", "share": 1.0, "left": None})
+    network = fit_network(table, learned)
+    _single(table, learned).save(folder.single)
+    network.save(folder.network)
+    from xordal.web.results import result_of
+
+    folder.write("result", result_of(network, Path(label).stem))
+    folder.checkpoint.unlink(missing_ok=True)
+    tell({"event": "done"})
+
+
+def _searched(
+    folder: RunFolder, table: CategoricalTable, settings: RunSettings, tell: Tell, stop: Stop
+) -> Learned:
+    from xordal.learning.learn import Interrupted, learn
+    from xordal.search.checkpoint import Checkpoint
+
+    _wait_for(folder.checkpoint)
+    picture = _Picture(table, settings, tell, stop)
+    stop.may_interrupt = True
+    try:
+        return learn(
+            table,
+            **settings.search(),
+            checkpoint=Checkpoint(folder.checkpoint, resume=True),
+            on_entry=picture.entry,
+            on_progress=picture.progress,
+            notice=lambda line: tell(_note(line)),
+        )
+    except Interrupted as interrupted:
+        return interrupted.learned
+    finally:
+        stop.may_interrupt = False
+
+
+def _single(table: CategoricalTable, learned: Learned) -> Any:
+    """Return the network that a search by single links would have learned from the table."""
+    from dataclasses import replace
+
+    from xordal.learning.fitting import fit_network
+    from xordal.types.trace import SearchRun, single_link_part
+
+    nothing = SearchRun((), 0, 0, 0)
+    alone = replace(learned, links=single_link_part(learned.trace), run=nothing, submodels=None)
+    return replace(fit_network(table, alone), learned=None)
+
+
+def _wait_for(checkpoint: Path) -> None:
+    """Wait until a process that the last server left behind has let go of the checkpoint."""
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return
+    until = time.monotonic() + _WAIT_FOR_LOCK
+    while checkpoint.exists() and time.monotonic() < until:
+        try:
+            with checkpoint.open("rb") as file:
+                flock(file, LOCK_EX | LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(0.1)
+
+
+def _note(line: str) -> dict[str, Any]:
+    return {"event": "note", "words": line}
+
+
+class _Picture:
+    """The network as it grows: steps, where its variables go, and how far the search is."""
+
+    def __init__(self, table: CategoricalTable, settings: RunSettings, tell: Tell, stop: Stop) -> None:
+        from xordal.formats.shown import shown
+        from xordal.scanning.cost import sets_to_scan
+
+        self._tell, self._stop = tell, stop
+        self._variables = table.names
+        self._names = [shown(name) for name in table.names]
+        plan = settings.plan()
+        sets = sets_to_scan(table.n_variables, plan.schedule.max_links, plan.max_variables)
+        self._n_sets = max(sum(sets.values()), 1)
+        self._links: set[tuple[int, int]] = set()
+        self._began = self._told = time.monotonic()
+        self._laid_out, self._layout_took = 0.0, 0.0
+        tell({"event": "begin", "names": self._names, "n_rows": table.n_rows})
+        self._lay_out()
+
+    def entry(self, entry: TraceEntry) -> None:
+        """Tell of a step."""
+        from xordal.formats.text import p_value_text, step_text
+
+        if entry.action == "remove":
+            self._links.difference_update(entry.links)
+        else:
+            self._links.update(entry.links)
+        step = {
+            "event": "step",
+            "action": entry.action,
+            "links": [list(link) for link in entry.links],
+            "words": step_text(self._variables, entry),
+            "at_once": len(entry.links),
+            "p": None if entry.log_p_value is None else p_value_text(entry.log_p_value),
+        }
+        if len(self._names) <= _FEW:
+            self._tell({**step, **self._layout()})
+            return
+        self._tell(step)
+        if time.monotonic() - self._laid_out > self._layout_took / _LAYOUT_SHARE:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        began = time.monotonic()
+        layout = self._layout()
+        self._laid_out = time.monotonic()
+        self._layout_took = self._laid_out - began
+        self._tell({"event": "places", **layout})
+
+    def _layout(self) -> dict[str, Any]:
+        from xordal.report.map import placed
+
+        places, size = placed(self._names, sorted(self._links))
+        return {
+            "places": [[round(x, 1), round(y, 1)] for x, y in places],
+            "size": [round(side) for side in size],
+        }
+
+    def progress(self, at: Progress) -> None:
+        """Tell how far the search is, a few times a second, and end it where it is to end."""
+        self._stop.check()
+        now = time.monotonic()
+        if now - self._told < _BETWEEN:
+            return
+        self._told = now
+        share = min(at.sets_scanned / self._n_sets, 1.0)
+        took = now - self._began
+        left = took * (1 - share) / share if 0.02 < share < 1 and took > 1 else None
+        ahead = "pairs" if at.lookahead == 1 else f"{at.lookahead} links at a time"
+        words = f"trying {ahead}; {at.sets_scanned:,} sets of columns looked at"
+        self._tell({"event": "progress", "words": words, "share": share, "left": left})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+"""The live page in a real browser, served by a real process: drop a table, watch it learn, ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.opening import LEAST_CONTRAST
+from tests.browser.serving import Served, served
+from xordal.data.table import CategoricalTable
+from xordal.data.write import csv_text
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
+from xordal.pi.zoo import music_box
+
+pytestmark = pytest.mark.slow  # all of them start a browser and a server
+
+STEPS = [1, 1, 2, 2, 2, 1, 3]  # links of each step of the music box, Figure 7
+READY = "main[data-ready]"
+PATIENCE = 60_000
+
+
+def box_file(folder: Path) -> Path:
+    table = music_box().joint.exact_table()
+    rows = [[table.levels[v][code] for v, code in enumerate(row)] for row in table.rows()]
+    path = folder / "box.csv"
+    path.write_text(csv_text(table.names, rows))
+    return path
+
+
+def slow_file(folder: Path) -> Path:
+    """Write a table that takes a while: 120 columns of noise and pairs, looked at three at a time."""
+    draw = np.random.default_rng(3)
+    bits = draw.integers(0, 3, size=(120, 3000))
+    for v in range(0, 120, 2):
+        bits[v + 1] = np.where(draw.random(3000) < 0.3, bits[v], bits[v + 1])
+    path = folder / "slow.csv"
+    path.write_text(csv_text([f"x{v}" for v in range(120)], bits.T.tolist()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("runs")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def cookies(server: Served, browser: Browser) -> list[Any]:
+    """Enter once: the token is used up by that."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server.address)
+    expect(page.locator(".sample-card")).to_have_count(4)
+    assert "token" not in page.url
+    found = context.cookies()
+    context.close()
+    return found
+
+
+@pytest.fixture
+def context(browser: Browser, cookies: list[Any]) -> Iterator[BrowserContext]:
+    found = browser.new_context(viewport={"width": 1280, "height": 800})
+    found.add_cookies(cookies)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: Served) -> Iterator[Page]:
+    """Return the first screen; whatever it logs as an error, or asks from elsewhere, fails the test."""
+    found = context.new_page()
+    errors: list[str] = []
+    asked: list[str] = []
+    found.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    found.on("pageerror", lambda error: errors.append(str(error)))
+    found.on("request", lambda request: asked.append(request.url))
+    found.goto(server.origin)
+    yield found
+    assert errors == []
+    ours = (server.origin, "data:", "blob:")
+    assert [url for url in asked if not url.startswith(ours)] == []
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return box_file(tmp_path_factory.mktemp("box"))
+
+
+def learned(page: Page, file: Path) -> None:
+    """Upload a table and learn it with the settings as they are."""
+    page.set_input_files("#file", file)
+    page.locator("#learn").click(timeout=PATIENCE)
+    page.wait_for_selector(READY, timeout=PATIENCE)
+
+
+def level(page: Page, variable: str, name: str) -> Any:
+    return page.locator(f'.variable[aria-label="{variable}"] .level', has_text=name)
+
+
+def chance(page: Page, variable: str, name: str) -> float:
+    """Return the probability that the page shows."""
+    told = level(page, variable, name).locator(".chance").inner_text()
+    return float(told.strip("<> %")) / 100
+
+
+def test_the_music_box_from_upload_to_answers(page: Page, box: Path) -> None:
+    page.set_input_files("#file", box)
+    page.locator("#learn").click(timeout=PATIENCE)
+    page.evaluate(_WATCH)
+    page.wait_for_selector(READY, timeout=PATIENCE)
+    assert page.evaluate("window.seen") == [list(pair) for pair in enumerate(accumulate(STEPS), 1)]
+    expect(page.locator("h1")).to_have_text("5 hidden groups")
+    expect(page.locator("#groups .card").first).to_contain_text("look independent two at a time")
+    assert page.locator("line.link").count() == sum(STEPS)
+
+    network = fit_network(*_learned())
+    level(page, "dog", "barks").click()
+    expect(level(page, "dog", "barks")).to_have_attribute("aria-pressed", "true")
+    expect(level(page, "light1", "off").locator(".was")).to_be_visible()
+    told = network.query("John", given={"dog": "barks"})
+    assert chance(page, "John", "complains") == pytest.approx(told["complains"], abs=0.0005)
+    assert chance(page, "light1", "off") == pytest.approx(
+        network.query("light1", given={"dog": "barks"})["off"], abs=0.0005
+    )
+    level(page, "music_box", "plays").click()
+    both = {"dog": "barks", "music_box": "plays"}
+    expect(level(page, "John", "complains").locator(".chance")).to_contain_text("99.")
+    assert chance(page, "John", "complains") == pytest.approx(
+        network.query("John", given=both)["complains"], abs=0.001
+    )
+
+    page.get_by_label("beside a network of single links").check()
+    expect(level(page, "John", "complains").locator(".other-chance")).to_have_text("50.0 %")
+    page.get_by_label("Why did John change?").click()
+    expect(page.locator(".story")).to_contain_text("Only together do they")
+    page.get_by_role("button", name="Most probable case").click()
+    expect(page.locator(".story")).to_contain_text("complains")
+    page.get_by_role("button", name="Undo").click()
+    expect(level(page, "John", "complains").locator(".chance")).to_have_text("50.0 %")
+    page.get_by_role("button", name="Clear all").click()
+    expect(page.locator(".chip")).to_have_count(0)
+
+
+# Notes how many steps and links there are, whenever there is one step more.
+_WATCH = """() => {
+  window.seen = [];
+  new MutationObserver(() => {
+    const steps = document.querySelectorAll(".live .steps-list li").length;
+    if (steps > window.seen.length) window.seen.push([steps, document.querySelectorAll("line.link").length]);
+  }).observe(document.getElementById("content"), { childList: true, subtree: true });
+}"""
+
+
+def _learned() -> tuple[CategoricalTable, Any]:
+    table = music_box().joint.exact_table()
+    return table, learn(table)
+
+
+def test_a_node_is_dragged_and_its_links_follow(page: Page, box: Path) -> None:
+    learned(page, box)
+    page.locator("#ask").scroll_into_view_if_needed()
+    node = page.locator(".node", has_text="John")
+    node.scroll_into_view_if_needed()
+    before, links = node.bounding_box(), page.evaluate(_ENDS)
+    assert before is not None
+    x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 30, y - 40, steps=4)
+    page.mouse.move(x + 60, y - 80, steps=4)
+    page.mouse.up()
+    page.wait_for_function(
+        "x => document.querySelector('.node[data-v=\"7\"]').getBoundingClientRect().x > x", arg=before["x"] + 50
+    )
+    after = node.bounding_box()
+    assert after is not None
+    assert after["x"] - before["x"] == pytest.approx(60, abs=3)
+    assert after["y"] - before["y"] == pytest.approx(-80, abs=3)
+    assert sum(a != b for a, b in zip(links, page.evaluate(_ENDS), strict=True)) == 2  # John has two links
+
+
+_ENDS = """() => [...document.querySelectorAll("line.link")].map(
+  line => ["x1", "y1", "x2", "y2"].map(name => line.getAttribute(name)).join())"""
+
+
+def test_reloading_in_the_middle_and_a_second_tab(page: Page, context: BrowserContext, tmp_path: Path) -> None:
+    page.set_input_files("#file", slow_file(tmp_path))
+    page.locator("#learn").click(timeout=PATIENCE)
+    page.wait_for_selector(".steps-list li:nth-child(3)", timeout=PATIENCE)
+    page.reload()
+    page.wait_for_selector(".steps-list li:nth-child(5)", timeout=PATIENCE)
+    other = context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector(".steps-list li:nth-child(5)", timeout=PATIENCE)
+    other.locator("#stop").click()  # either may stop it, and both see the same
+    for one in (page, other):
+        one.wait_for_selector(READY, timeout=PATIENCE)
+        expect(one.locator("main")).to_contain_text("ended by an interruption")
+        assert one.locator("line.link").count() >= 5
+    level(page, "x0", "1").click()
+    expect(page.locator(".chip")).to_have_count(1)
+    expect(other.locator(".chip")).to_have_count(0)  # evidence belongs to a tab
+    page.reload()
+    page.wait_for_selector(READY, timeout=PATIENCE)
+    expect(page.locator(".chip")).to_have_text("x0 = 1 ✕")
+
+
+def test_with_the_keyboard_only(page: Page, box: Path) -> None:
+    page.locator("[data-sample=music-box]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#learn", timeout=PATIENCE)
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "learn":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector(READY, timeout=PATIENCE)
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if page.evaluate(_WHERE) == "dog0":
+            break
+    page.keyboard.press("Enter")
+    expect(level(page, "dog", "barks")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("document.activeElement.dataset.level") == "0"  # the focus stays where it was
+    page.locator(".frame").focus()
+    before = page.locator(".world").get_attribute("transform")
+    page.keyboard.press("+")
+    assert page.locator(".world").get_attribute("transform") != before
+    page.keyboard.press("0")
+    assert page.locator(".world").get_attribute("transform") == before
+
+
+_WHERE = """() => {
+  const now = document.activeElement;
+  return now.closest(".variable")?.getAttribute("aria-label") + now.dataset.level;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone(browser: Browser, cookies: list[Any], server: Served, scheme: Any, box: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme, has_touch=True)
+    context.add_cookies(cookies)
+    page = context.new_page()
+    page.goto(server.origin)
+    text = "h1, h2, h3, h4, p, button, small, .chance, .primary, td, th, summary, label, .quiet, .tag"
+    fits = "() => document.documentElement.scrollWidth <= innerWidth"
+    page.wait_for_selector(".sample-card")
+    assert page.evaluate(fits) and page.evaluate(LEAST_CONTRAST, text) >= 4.5
+    page.set_input_files("#file", box)
+    page.wait_for_selector("#learn", timeout=PATIENCE)
+    assert page.evaluate(fits) and page.evaluate(LEAST_CONTRAST, text) >= 4.5
+    page.locator("#learn").tap()
+    page.wait_for_selector(READY, timeout=PATIENCE)
+    level(page, "dog", "barks").tap()
+    page.get_by_label("beside a network of single links").check()
+    expect(level(page, "dog", "barks").locator(".chance")).to_have_text("100.0 %")
+    assert page.evaluate(fits) and page.evaluate(LEAST_CONTRAST, text) >= 4.5
+    context.close()
+
+
+def test_files_to_keep(page: Page, box: Path, tmp_path: Path) -> None:
+    learned(page, box)
+    page.locator("#downloads summary").click()
+    for what, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("bif", b"network"), ("report", b"<!doctype")):
+        with page.expect_download() as waiting:
+            page.locator(f"[data-what={what}]").click()
+        path = tmp_path / what
+        waiting.value.save_as(path)
+        assert path.read_bytes().startswith(start)
+        assert waiting.value.suggested_filename.startswith("box.")
+    drawn = (tmp_path / "svg").read_text()
+    assert "music_box" in drawn
+    assert not any(word in drawn for word in ("<script", "class=", "style=", "color("))
+
+
+def test_another_page_is_kept_out(page: Page, server: Served, tmp_path: Path) -> None:
+    """A page of another origin, in the same browser, with the cookie there."""
+    page.context.route(
+        "http://127.0.0.1:1/**", lambda route: route.fulfill(body="<p>evil</p>", content_type="text/html")
+    )
+    evil = page.context.new_page()
+    evil.goto("http://127.0.0.1:1/")
+    tried = """async origin => {
+      const told = [];
+      const requests = [
+        ["GET", "/api/start"],
+        ["POST", "/api/samples/calendar"],
+        ["POST", "/api/runs/x/events"],
+      ];
+      for (const [method, path] of requests) {
+        try {
+          await fetch(origin + path, { method, credentials: "include" });
+          told.push("answered");
+        } catch { told.push("refused"); }
+      }
+      return told;
+    }"""
+    runs = page.evaluate("fetch('/api/start').then(a => a.json()).then(a => a.runs.length)")
+    assert evil.evaluate(tried, server.origin) == ["refused"] * 3
+    assert page.evaluate("fetch('/api/start').then(a => a.json()).then(a => a.runs.length)") == runs
+    frame = """origin => new Promise(done => {
+      const frame = document.createElement("iframe");
+      frame.src = origin;
+      frame.onload = () => done(frame.contentDocument ? "ours" : "blocked");
+      document.body.append(frame);
+    })"""
+    assert evil.evaluate(frame, server.origin) == "blocked"
+    evil.close()

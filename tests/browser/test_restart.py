@@ -1,0 +1,80 @@
+"""The server is killed and started again: finished work is there, a search that was under way goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.browser.serving import Client, Served, served
+from xordal.data.write import csv_text
+
+pytestmark = pytest.mark.slow
+
+
+def table() -> bytes:
+    """Return a table that takes some seconds: 150 columns in pairs, and exclusive-ors among them."""
+    draw = np.random.default_rng(5)
+    bits = draw.integers(0, 3, size=(150, 3000))
+    for v in range(0, 150, 3):
+        bits[v + 1] = np.where(draw.random(3000) < 0.4, bits[v], bits[v + 1])
+    return csv_text([f"x{v}" for v in range(150)], bits.T.tolist()).encode()
+
+
+def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        client = Client(server)
+        small = client.upload(b"a,b,c\n" + b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 25)
+        client.ask("POST", f"/api/runs/{small}/learn", b"{}")
+        client.wait(small, "done")
+        finished = client.ask("GET", f"/api/runs/{small}/result")
+        large = client.upload(table())
+        client.ask("POST", f"/api/runs/{large}/learn", b"{}")
+        checkpoint = tmp_path / large / "checkpoint"
+        until = time.monotonic() + 60
+        while not checkpoint.exists() or checkpoint.read_bytes().count(b'"entry"') < 3:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        server.process.kill()
+        server.process.wait()
+    before = checkpoint.read_bytes().count(b'"entry"')
+    assert not (tmp_path / large / "result.json").exists()
+    with served(tmp_path) as server:
+        client = Client(server)
+        assert client.ask("GET", f"/api/runs/{small}/result") == finished
+        assert client.wait(large, "done", "failed")["status"] == "done"
+        assert len(client.ask("GET", f"/api/runs/{large}/result")["steps"]) >= max(before, 40)
+        assert not checkpoint.exists()
+
+
+def test_a_process_that_dies_is_told_of(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        client = Client(server)
+        run = client.upload(table())
+        client.ask("POST", f"/api/runs/{run}/learn", b"{}")
+        while client.wait(run, "learning", "done")["status"] == "learning":
+            if workers := workers_of(server, tmp_path / run):
+                os.kill(workers[0], signal.SIGKILL)
+                break
+        told = client.wait(run, "failed", "done")
+        assert told["status"] == "failed" and "memory" in told["failed"]
+        client.ask("POST", f"/api/runs/{run}/learn", b'{"max_links": 1}')  # and can be tried again
+        assert client.wait(run, "failed", "done")["status"] == "done"
+
+
+def workers_of(server: Served, folder: Path) -> list[int]:
+    """Return the children of the server that hold a file of the run open."""
+    found = []
+    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
+    for child in children:
+        try:
+            opened = [str(link.readlink()) for link in Path(f"/proc/{child}/fd").iterdir()]
+        except OSError:
+            continue
+        if any(name.startswith(str(folder)) for name in opened):
+            found.append(int(child))
+    return found

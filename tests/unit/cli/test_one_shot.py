@@ -1,0 +1,60 @@
+"""``xordal report``: from a table to a page in one go, and the page of a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+
+XOR = "".join(f"{a},{b},{a ^ b},{n % 3}\n" for n in range(30) for a in (0, 1) for b in (0, 1))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lamps.csv").write_text("class,b,c,noise\n" + XOR)
+    return tmp_path
+
+
+def test_a_table_becomes_a_page(folder: Path) -> None:
+    done = run("report", "lamps.csv", cwd=folder)
+    assert done.stdout.splitlines()[0] == "Learned from 120 rows of 4 columns: 3 links, 1 hidden group"
+    assert "class, b, c: 0 or 2 of the 3 columns have the value 1" in done.stdout
+    assert "Wrote the report to lamps.html" in done.stderr
+    page = (folder / "lamps.html").read_text(encoding="utf-8")
+    assert "The strongest hidden group" in page
+    assert "The first rows, as they came" in page
+    assert "What xordal found in lamps" in page
+
+
+def test_a_page_to_standard_output_is_nothing_but_the_page(folder: Path) -> None:
+    done = run("report", "lamps.csv", "-o", "-", cwd=folder)
+    assert done.stdout.startswith("<!doctype html>")
+    assert "Learned from 120 rows" in done.stderr
+    assert run("report", "lamps.csv", "-q", cwd=folder).stdout == ""
+
+
+def test_a_network_is_known_by_what_it_holds(folder: Path) -> None:
+    run("learn", "lamps.csv", "-q", "-o", "net.json", cwd=folder)
+    run("export", "net.json", "-o", "net.bif", cwd=folder)
+    for name in ("net.json", "net.bif"):
+        done = run("report", name, "-o", "page.html", cwd=folder)
+        assert done.stdout == ""
+        assert "Learned from" not in done.stderr
+
+
+def test_what_is_neither_is_refused_without_a_page(folder: Path) -> None:
+    (folder / "no.csv").write_text("")
+    for name in ("no.csv", "absent.csv"):
+        done = run("report", name, "-o", "page.html", cwd=folder, code=1)
+        assert "Error" in done.stderr
+        assert not (folder / "page.html").exists()
+
+
+def test_columns_left_out_are_named(folder: Path) -> None:
+    lines = (folder / "lamps.csv").read_text().splitlines()
+    named = [f"{line},{'who' if n == 0 else f'p{n}'}" for n, line in enumerate(lines)]
+    (folder / "people.csv").write_text("\n".join(named) + "\n")
+    run("report", "people.csv", cwd=folder)
+    assert "Not taken in: who." in (folder / "people.html").read_text(encoding="utf-8")

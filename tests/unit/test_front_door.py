@@ -1,0 +1,187 @@
+"""``xordal.learn(frame)`` and what to do with what it returns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import xordal
+from xordal import DataError, DataWarning, Learned, MultiLinkSearch, SettingsError
+
+XOR = pd.DataFrame([(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 30, columns=["a", "b", "c"])
+HOLED = pd.DataFrame({name: [None, *XOR[name]] for name in XOR.columns}, dtype="Int64")
+TEMPERATURE = np.random.default_rng(0).normal(20, 3, len(XOR)).round(2)
+
+
+def sources(tmp_path: Path) -> dict[str, Any]:
+    XOR.to_csv(tmp_path / "xor.csv", index=False)
+    return {
+        "pandas": XOR,
+        "polars": pl.from_pandas(XOR),
+        "lazy": pl.from_pandas(XOR).lazy(),
+        "arrow": pl.from_pandas(XOR).to_arrow(),
+        "array": XOR.to_numpy(),
+        "mapping": XOR.to_dict("list"),
+        "path": tmp_path / "xor.csv",
+        "text": str(tmp_path / "xor.csv"),
+    }
+
+
+def test_every_source_gives_the_same(tmp_path: Path) -> None:
+    for name, source in sources(tmp_path).items():
+        learned = xordal.learn(source)
+        assert len(learned.groups[0].variables) == 3, name
+        assert learned.links == ((0, 1), (0, 2), (1, 2)), name
+
+
+def test_a_duckdb_relation_is_a_source() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql("select i % 2 as a, (i // 2) % 2 as b, (i + i // 2) % 2 as c from range(120) t(i)")
+    assert xordal.learn(relation).groups[0].variables == ("a", "b", "c")
+
+
+def test_what_to_do_with_it(tmp_path: Path) -> None:
+    learned = xordal.learn(XOR)
+    assert learned.named_links == (("a", "b"), ("a", "c"), ("b", "c"))
+    assert learned.groups[0].variables == ("a", "b", "c")
+    assert repr(learned).splitlines()[0] == "Learned from 120 rows of 3 columns: 3 links, 1 hidden group"
+    assert "VarSet" not in repr(learned)
+    assert "Submodel(" not in repr(learned)
+    assert learned.query("c", given={"a": 1, "b": 0})[1] > 0.9
+    assert learned.network(smoothing=0).query("c", given={"a": 1, "b": 0}) == {0: 0.0, 1: 1.0}
+    assert "<svg" in learned._repr_html_()
+    learned.report(tmp_path / "page.html", title="Lamps")
+    assert "Lamps" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_plot(tmp_path: Path) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    assert [text.get_text() for text in xordal.learn(XOR).plot().texts] == ["a", "b", "c"]
+
+
+def test_what_has_no_rows_says_so() -> None:
+    network = xordal.learn(XOR).network()
+    assert network.learned is not None
+    assert network.learned.table is None
+    with pytest.raises(SettingsError, match="no rows to count"):
+        network.learned.network()
+    assert "hidden group" in network.learned._repr_html_()
+
+
+@pytest.mark.parametrize("take", [xordal.learn, xordal.scan, xordal.find_rules, xordal.bootstrap])
+def test_missing_values_and_weights_wherever_data_enter(take: Any) -> None:
+    more = {"n_samples": 2} if take is xordal.bootstrap else {}
+    with pytest.raises(DataError, match="missing='drop'"):
+        take(HOLED, **more)
+    with_counts = HOLED.assign(times=2)
+    found = take(with_counts, missing="drop", weights="times", **more)
+    assert found.variables == ("a", "b", "c")
+    if hasattr(found, "n_rows"):
+        assert found.n_rows == 240
+    with pytest.raises(TypeError, match="missng"):
+        take(XOR, missng="drop", **more)
+
+
+def test_names_are_asked_for_in_a_list() -> None:
+    with pytest.raises(SettingsError, match="as a list"):
+        xordal.learn(XOR, exclude="a")
+
+
+def test_numbers_are_cut_and_asked_for_by_number() -> None:
+    frame = XOR.assign(temp=TEMPERATURE, c=(XOR["a"] + (TEMPERATURE > 20)) % 2)
+    learned = xordal.learn(frame, bins=2)
+    network = learned.network()
+    cold, warm = (
+        network.query("c", given={"a": 1, "temp": 15.5}),
+        network.query("c", given={"a": 1, "temp": 25}),
+    )
+    assert cold[1] > 0.7
+    assert warm[1] < 0.3
+    with pytest.raises(DataError, match="no level 'cold'"):
+        network.query("c", given={"temp": "cold"})
+    with pytest.raises(DataError, match="no level"):
+        network.query("c", given={"a": 7})
+
+
+@pytest.mark.parametrize("take", [xordal.learn, xordal.scan])
+def test_identifiers_are_left_out_as_on_the_command_line(take: Any) -> None:
+    frame = XOR.assign(who=[f"p{n}" for n in range(len(XOR))])
+    with pytest.warns(DataWarning, match=r"'who' looks like an identifier.*left out.*columns=\[") as caught:
+        assert take(frame).variables == ("a", "b", "c")
+    assert {warning.filename for warning in caught} == {__file__}
+    assert take(frame, categorical=["who"]).variables == ("a", "b", "c", "who")
+
+
+def test_the_estimator_reads_with_the_same_words() -> None:
+    frame = HOLED.assign(temp=[20.0, *TEMPERATURE])
+    search = MultiLinkSearch(missing="drop", bins=2).fit(frame)
+    assert search.categories_[3].tolist()[0].startswith("<= ")
+    assert search.submodels_ is not None
+    assert search.submodels_[0].variables == ("a", "b", "c")
+    scores = search.score_samples(frame)
+    assert np.isfinite(scores).all()
+    assert scores[0] > scores[1]  # less is said of a row, so it is more probable
+    weighted = MultiLinkSearch().fit(XOR.assign(times=3), sample_weight="times")
+    assert weighted.network_.n_rows == 360
+    assert weighted.score(XOR.assign(times=3)) == pytest.approx(MultiLinkSearch().fit(XOR).score(XOR), abs=0.02)
+
+
+def test_identifiers_take_no_part_in_the_estimator() -> None:
+    frame = XOR.assign(who=[f"p{n}" for n in range(len(XOR))])
+    with pytest.warns(DataWarning, match="left out"):
+        search = MultiLinkSearch().fit(frame[["who", "a", "b", "c"]])
+    assert search.n_features_in_ == 4
+    assert search.network_.variables == ("a", "b", "c")
+    assert np.isfinite(search.score(frame[["who", "a", "b", "c"]]))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_out(library: Any) -> None:
+    network = xordal.learn(XOR).network()
+    drawn = nw.from_native(network.sample(50, seed=1).to_frame(library))
+    assert drawn.columns == ["a", "b", "c"]
+    assert set(drawn["a"].to_list()) == {0, 1}
+    filled = network.impute(HOLED.iloc[:3]).to_frame(library)
+    assert len(filled) == 3
+    ranked = nw.from_native(xordal.scan(XOR).to_frame(library))
+    assert ranked.columns[:3] == ["column 1", "column 2", "column 3"]
+    assert ranked["interaction"][0] == pytest.approx(np.log(2))
+    with pytest.raises(SettingsError, match="polars"):
+        network.sample(5).to_frame("polar")  # type: ignore[arg-type]
+
+
+def test_frames_keep_weights_and_pandas_is_a_word_of_its_own() -> None:
+    table = xordal.read_table(XOR.assign(n=2), weights="n")
+    assert table.to_pandas().columns.tolist() == ["a", "b", "c", "weight"]
+    assert xordal.scan(XOR).to_pandas().shape[0] == 1
+    assert repr(table) == "CategoricalTable of 240 rows and 3 columns, with levels: a (2), b (2), c (2)"
+
+
+def test_graphs_of_all_that_is_learned() -> None:
+    learned = xordal.learn(XOR)
+    for found in (learned, learned.network(), MultiLinkSearch().fit(XOR)):
+        assert sorted(map(sorted, xordal.to_networkx(found).edges)) == [["a", "b"], ["a", "c"], ["b", "c"]]
+    with pytest.raises(DataError, match="A DataFrame has no graph"):
+        xordal.to_networkx(XOR)
+
+
+def test_stability_in_names() -> None:
+    stability = xordal.bootstrap(XOR, 3)
+    assert stability.named_links["a", "b"] == 1.0
+    assert stability.named_groups == {("a", "b", "c"): 1.0}
+    assert "('a', 'b', 'c'): 1.0" in repr(stability)
+
+
+def test_an_exact_joint_is_not_read() -> None:
+    from xordal.pi.zoo.paper import table_1
+
+    with pytest.raises(SettingsError, match="leave bins out"):
+        xordal.learn(table_1().joint, bins=3)
+    assert isinstance(xordal.learn(table_1().joint), Learned)

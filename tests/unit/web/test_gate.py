@@ -1,0 +1,198 @@
+"""Every route lies behind one gate: without cookie, under a foreign name or from another page none answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from tests.serving import HOST, OWN, application
+from xordal.web.gate import POLICY, Keys
+
+RUN = "0123456789abcdef"
+
+
+@pytest.fixture
+def keys() -> Keys:
+    return Keys()
+
+
+@pytest.fixture
+def app(tmp_path: Path, keys: Keys) -> Starlette:
+    return application(tmp_path / "runs", keys)
+
+
+@pytest.fixture
+def client(app: Starlette) -> TestClient:
+    """Return a client without runs and without a cookie: a request that passes the gate fails loudly."""
+    return TestClient(app, base_url=OWN, raise_server_exceptions=True)
+
+
+def asked(app: Starlette) -> list[tuple[str, str]]:
+    """Return a request for each route and method; a route of another type would be a door without this test."""
+    found = []
+    for route in app.routes:
+        assert isinstance(route, Route), f"{route} is no plain route: extend this test to it"
+        path = route.path.replace("{run}", RUN).replace("{what}", "json").replace("{name}", "page.js")
+        assert "{" not in path
+        found += [(method, path) for method in sorted(route.methods or ())]
+    return found
+
+
+def with_cookie(client: TestClient, keys: Keys) -> TestClient:
+    assert client.get("/", params={"token": keys.token}).status_code == 200
+    return client
+
+
+def test_there_is_something_to_ask(app: Starlette) -> None:
+    assert len(asked(app)) > 14
+    assert ("POST", f"/api/runs/{RUN}/events") in asked(app)
+
+
+def test_no_route_answers_without_a_token(app: Starlette, client: TestClient) -> None:
+    for method, path in [*asked(app), ("GET", "/nowhere"), ("GET", "/docs"), ("OPTIONS", "/")]:
+        answer = client.request(method, path, headers={"origin": OWN})
+        assert answer.status_code == 401, (method, path)
+        assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "é", "a" * 43, '"; Path=/'])
+def test_no_route_answers_to_a_wrong_cookie(app: Starlette, client: TestClient, cookie: str) -> None:
+    for method, path in asked(app):
+        headers = [(b"origin", OWN.encode()), (b"cookie", f"xordal-8765={cookie}".encode("latin-1"))]
+        assert client.request(method, path, headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("token", ["", "x", "a" * 43])
+def test_a_wrong_token_opens_nothing(client: TestClient, token: str) -> None:
+    assert client.get("/", params={"token": token}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8765", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.evil.example:8765", ""],
+)
+def test_dns_rebinding_a_foreign_name_is_refused(
+    app: Starlette, client: TestClient, keys: Keys, host: str
+) -> None:
+    with_cookie(client, keys)
+    for method, path in asked(app):
+        answer = client.request(method, path, headers={"host": host, "origin": f"http://{host}"})
+        assert answer.status_code == 421, (method, path)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [None, "null", "http://evil.example", "https://127.0.0.1:8765", "http://127.0.0.1:9999", f"{OWN}/", ""],
+)
+def test_what_changes_anything_or_streams_needs_the_pages_own_origin(
+    app: Starlette, client: TestClient, keys: Keys, origin: str | None
+) -> None:
+    with_cookie(client, keys)
+    for method, path in asked(app):
+        if method not in ("GET", "HEAD"):
+            headers = {} if origin is None else {"origin": origin}
+            assert client.request(method, path, headers=headers).status_code == 403, (method, path)
+
+
+def test_two_origins_are_none(client: TestClient, keys: Keys) -> None:
+    with_cookie(client, keys)
+    headers = [("origin", OWN), ("origin", "http://evil.example")]
+    assert client.post(f"/api/runs/{RUN}/stop", headers=headers).status_code == 403
+
+
+def test_streams_are_opened_by_post_so_that_the_rule_of_origins_holds_for_them(app: Starlette) -> None:
+    """In marimo (CVE-2026-39987) one stream lacked the check that all others had."""
+    streams = [route for route in app.routes if isinstance(route, Route) and route.path.endswith("/events")]
+    assert [route.methods for route in streams] == [{"POST"}]
+
+
+def test_web_sockets_are_refused(client: TestClient, keys: Keys) -> None:
+    with_cookie(client, keys)
+    for path in ("/", f"/api/runs/{RUN}/events", "/terminal/ws"):
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect(path):
+            pass
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_sites_page_reads_nothing(app: Starlette, client: TestClient, keys: Keys, site: str) -> None:
+    with_cookie(client, keys)
+    for method, path in asked(app):
+        if method == "GET":
+            answer = client.get(path, headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"})
+            assert answer.status_code == 403, path
+    for path in ("/static/page.js", "/api/start"):  # nor by a link that leads past the first page
+        answer = client.get(path, headers={"sec-fetch-site": site, "sec-fetch-mode": "navigate"})
+        assert answer.status_code == 403
+
+
+def test_a_token_works_once_and_is_in_no_answer(client: TestClient, keys: Keys) -> None:
+    token = keys.token
+    answer = client.get("/", params={"token": token})
+    assert answer.status_code == 200
+    assert token not in answer.text + str(answer.headers)
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie and "samesite=strict" in cookie and "path=/" in cookie
+    assert keys.token != token  # there is a new one
+    client.cookies.clear()
+    assert client.get("/", params={"token": token}).status_code == 401
+
+
+def test_no_answer_gives_away_the_next_token_or_the_cookie(client: TestClient, keys: Keys) -> None:
+    with_cookie(client, keys)
+    for path in ("/", "/static/page.js", "/nowhere", "/static/none"):
+        answer = client.get(path)
+        told = answer.text + str(answer.headers)
+        assert keys.token not in told and keys.cookie not in told
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//evil.example/",
+        "/%2F%2Fevil.example",
+        "/api/start/",
+        "/?next=//evil.example",
+        "/\\evil.example",
+        "/..//evil",
+    ],
+)
+def test_no_answer_redirects(client: TestClient, keys: Keys, path: str) -> None:
+    for entered in (False, True):
+        if entered:
+            with_cookie(client, keys)
+        answer = client.get(f"{OWN}{path}", follow_redirects=False)
+        assert answer.status_code in (200, 401, 404)
+        assert "location" not in answer.headers
+
+
+def test_every_answer_forbids_frames_and_anything_from_elsewhere(client: TestClient, keys: Keys) -> None:
+    refused = client.get("/")
+    with_cookie(client, keys)
+    for answer in (refused, client.get("/"), client.get("/static/page.css"), client.get("/nowhere")):
+        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in answer.headers
+    assert "default-src 'none'" in POLICY and "frame-ancestors 'none'" in POLICY
+    assert "script-src 'self'" in POLICY and "unsafe-eval" not in POLICY
+
+
+def test_only_what_the_page_is_made_of_is_served(client: TestClient, keys: Keys) -> None:
+    with_cookie(client, keys)
+    assert client.get("/static/page.js").status_code == 200
+    for name in ("..%2Fgate.py", "..%2f..%2fetc%2fpasswd", "%2e%2e/gate.py", "gate.py", ".", "page.js%00"):
+        assert client.get(f"{OWN}/static/{name}").status_code == 404, name
+
+
+def test_a_cookie_of_another_server_on_this_computer_is_not_ours(client: TestClient, keys: Keys) -> None:
+    answer = client.get("/static/page.js", headers={"cookie": f"xordal-9000={keys.cookie}"})
+    assert answer.status_code == 401
+    answer = client.get("/static/page.js", headers={"cookie": f"other=1; xordal-8765={keys.cookie}"})
+    assert answer.status_code == 200
+    assert HOST.endswith("8765")

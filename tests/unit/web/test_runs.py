@@ -1,0 +1,232 @@
+"""A run from upload to answers, as the page goes through it; the processes behind it are real ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serving import OWN, Page, entered
+from xordal.data.write import csv_text
+from xordal.formats.network_files import FORMATS, load
+from xordal.pi.zoo import music_box
+from xordal.web import downloads
+from xordal.web.store import A_DAY, Store
+
+pytestmark = pytest.mark.slow  # each starts processes
+
+
+def box_csv() -> bytes:
+    table = music_box().joint.exact_table()
+    rows = [[table.levels[v][code] for v, code in enumerate(row)] for row in table.rows()]
+    return csv_text(table.names, rows).encode()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with entered(tmp_path_factory.mktemp("runs")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def box(page: Page) -> dict[str, Any]:
+    """Return the music box, learned."""
+    run = page.upload("box.csv", box_csv())["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {"max_links": 3})
+    told: dict[str, Any] = page.wait(run, "done", "failed")
+    assert told["status"] == "done", told
+    return told
+
+
+def streamed(page: Page, run: str, until: str) -> list[dict[str, Any]]:
+    """Return the events of a run up to a status."""
+    found = []
+    with page.client.stream("POST", f"/api/runs/{run}/events", headers={"origin": OWN}) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        for line in answer.iter_lines():
+            if line.startswith("data: "):
+                found.append(json.loads(line[6:]))
+                if found[-1].get("status") == until:
+                    break
+    return found
+
+
+def test_the_music_box_is_learned_in_seven_steps(page: Page, box: dict[str, Any]) -> None:
+    result = page.get(f"/api/runs/{box['id']}/result")
+    assert [len(step["links"]) for step in result["steps"]] == [1, 1, 2, 2, 2, 1, 3]
+    assert result["n_groups"] >= 3
+    assert "music_box" in result["groups_html"] and len(result["missed"]) == 10
+
+
+def test_answers_are_those_of_the_library(page: Page, box: dict[str, Any]) -> None:
+    names = [variable["name"] for variable in page.get(f"/api/runs/{box['id']}/result")["variables"]]
+    store = Store(Path(page.client.app.state.site.store._folder))  # type: ignore[attr-defined]
+    folder = next(run for run in store if run.id == box["id"])
+    network, single = load(folder.network), load(folder.single)
+    given = {"dog": "barks", "music_box": "plays"}
+    pairs = [[names.index(name), network.levels_of(name).index(level)] for name, level in given.items()]
+    told = page.post(f"/api/runs/{box['id']}/ask", {"given": pairs})
+    assert told["marginals"] == [list(row.values()) for row in network.marginals(given).values()]
+    assert told["single"] == [list(row.values()) for row in single.marginals(given).values()]
+    john = names.index("John")
+    assert max(told["marginals"][john]) > 0.99 and max(told["single"][john]) < 0.51
+    best = page.post(f"/api/runs/{box['id']}/ask", {"given": pairs, "want": "best"})["best"]
+    assert [network.levels[v][code] for v, code in enumerate(best)] == [*network.most_probable(given).values()]
+    why = page.post(f"/api/runs/{box['id']}/ask", {"given": pairs, "want": "why", "of": john})
+    story = network.why_answer("John", given)
+    assert why["after"] == list(story.after)
+    assert [effect["share"] for effect in why["effects"]] == [list(e.share or ()) for e in story.effects]
+
+
+@pytest.mark.parametrize(
+    "question", [None, [], {"given": [[0, 9]]}, {"given": [[99, 0]]}, {"given": [["dog", 0]]}]
+)
+def test_a_question_that_is_none_is_refused(page: Page, box: dict[str, Any], question: object) -> None:
+    assert "error" in page.post(f"/api/runs/{box['id']}/ask", question, code=400)
+
+
+def test_every_format_can_be_taken_away(page: Page, box: dict[str, Any], tmp_path: Path) -> None:
+    for what in downloads.ENDINGS:
+        answer = page.client.get(f"/api/runs/{box['id']}/download/{what}")
+        assert answer.status_code == 200, (what, answer.text)
+        assert answer.headers["content-disposition"].startswith('attachment; filename="box')
+        assert len(answer.text) > 100
+    assert set(FORMATS) < set(downloads.ENDINGS)
+    (tmp_path / "net.json").write_text(page.client.get(f"/api/runs/{box['id']}/download/json").text)
+    assert load(tmp_path / "net.json").variables[0] == "ball1"
+
+
+def test_a_sample_shows_its_steps_as_they_come(page: Page) -> None:
+    run = page.post("/api/samples/music-box", code=201)["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {})
+    events = streamed(page, run, "done")
+    kinds = [event["event"] for event in events]
+    assert kinds.count("step") == 7 and "places" in kinds
+    assert [len(event["links"]) for event in events if event["event"] == "step"] == [1, 1, 2, 2, 2, 1, 3]
+
+
+def test_what_looks_odd_is_told_with_what_becomes_of_it(page: Page) -> None:
+    rows = "".join(f"person {n},{n / 7:.3f},{n % 3},same,{'' if n % 50 == 0 else 'y'}\n" for n in range(200))
+    told = page.wait(page.upload("odd.csv", f"who,size,kind,same,gap\n{rows}".encode())["id"], "looked")
+    columns = {column["name"]: column for column in told["overview"]["columns"]}
+    kinds = {name: column["odd"] for name, column in columns.items()}
+    assert kinds == {
+        "who": "identifier",
+        "size": "continuous",
+        "kind": None,
+        "same": "constant",
+        "gap": "constant",
+    }
+    assert columns["gap"]["n_missing"] == 4 and told["overview"]["n_incomplete"] == 4
+    assert [name for name, column in columns.items() if column["taken"]] == ["size", "kind"]
+    assert told["overview"]["settings"]["bins"] == 4 and told["overview"]["settings"]["missing"] == "drop"
+
+
+def test_a_file_that_is_no_table_says_so_by_its_own_name(page: Page) -> None:
+    told = page.wait(page.upload("letter.pdf", b"%PDF-1.7 nothing")["id"], "failed")
+    assert "letter.pdf" in told["failed"] and "/upload" not in told["failed"]
+
+
+def test_a_network_is_asked_at_once(page: Page, box: dict[str, Any]) -> None:
+    bif = page.client.get(f"/api/runs/{box['id']}/download/bif").content
+    told = page.wait(page.upload("box.bif", bif)["id"], "done", "failed")
+    assert told["kind"] == "network"
+    answer = page.post(f"/api/runs/{told['id']}/ask", {"given": []})
+    assert len(answer["marginals"]) == 8 and answer["single"] is None
+    model = page.client.get(f"/api/runs/{box['id']}/download/json").content
+    told = page.wait(page.upload("box.json", model)["id"], "done", "failed")
+    assert page.post(f"/api/runs/{told['id']}/ask", {"given": []})["single"] is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["../../escape.csv", "%2e%2e%2fescape.csv", "/etc/escape.csv", "..\\escape.csv", "a\x00b"]
+)
+def test_the_name_of_an_upload_is_no_path(page: Page, name: str, tmp_path: Path) -> None:
+    told = page.upload(name.replace("\x00", "%00"), b"a,b\n0,1\n1,0\n")
+    assert told["label"] in ("escape.csv", "ab")
+    folder = Path(page.client.app.state.site.store._folder)  # type: ignore[attr-defined]
+    assert not list(folder.parent.rglob("*escape*"))
+    assert (folder / told["id"] / "upload").read_bytes() == b"a,b\n0,1\n1,0\n"
+
+
+def test_too_large_an_upload_is_refused_and_leaves_nothing(page: Page) -> None:
+    folder = Path(page.client.app.state.site.store._folder)  # type: ignore[attr-defined]
+    before = len(list(folder.iterdir()))
+    assert "larger than 1 MB" in page.upload("big.csv", b"x" * (2**20 + 1), code=413)["error"]
+
+    def pieces() -> Iterator[bytes]:  # without a length that could be looked at first
+        for _ in range(40):
+            yield b"y" * 2**16
+
+    answer = page.client.post("/api/runs", content=pieces(), headers={"origin": OWN})
+    assert answer.status_code == 413
+    assert page.upload("none.csv", b"", code=400)
+    assert len(list(folder.iterdir())) == before
+
+
+def test_hostile_names_stay_data(page: Page) -> None:
+    hostile = "<img src=x onerror=alert(1)>"
+    rows = "".join(f"{a},{b},{a ^ b}\n" for a in (0, 1) for b in (0, 1)) * 25
+    run = page.upload(hostile, f'"{hostile}",b,c\n{rows}'.encode())["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {})
+    page.wait(run, "done")
+    result = page.get(f"/api/runs/{run}/result")
+    assert result["n_groups"] == 1
+    assert "<img" not in result["groups_html"] and "&lt;img" in result["groups_html"]
+    report = page.client.get(f"/api/runs/{run}/download/report")
+    assert "<img" not in report.text
+    assert "<" not in report.headers["content-disposition"]
+
+
+def test_settings_that_cannot_be_are_refused_before_anything_begins(page: Page) -> None:
+    run = page.upload("small.csv", b"a,b\n0,1\n1,0\n")["id"]
+    page.wait(run, "looked")
+    assert "error" in page.post(f"/api/runs/{run}/learn", {"max_links": 99}, code=400)
+    assert page.get(f"/api/runs/{run}")["status"] == "looked"
+
+
+def test_required_and_forbidden_links_hold(page: Page) -> None:
+    run = page.upload("box.csv", box_csv())["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {"required": [["ball1", "light1"]], "forbidden": [["dog", "John"]]})
+    assert page.wait(run, "done", "failed")["status"] == "done"
+    result = page.get(f"/api/runs/{run}/result")
+    names = [variable["name"] for variable in result["variables"]]
+    links = {frozenset((names[u], names[v])) for u, v, _ in result["links"]}
+    assert {"ball1", "light1"} in links and {"dog", "John"} not in links
+
+
+def test_closing_a_run_removes_everything_of_it(page: Page) -> None:
+    run = page.upload("small.csv", b"a,b\n0,1\n1,0\n")["id"]
+    folder = Path(page.client.app.state.site.store._folder) / run  # type: ignore[attr-defined]
+    assert folder.is_dir()
+    assert page.client.delete(f"/api/runs/{run}", headers={"origin": OWN}).status_code == 200
+    assert not folder.exists()
+    assert page.client.get(f"/api/runs/{run}").status_code == 404
+
+
+def test_the_same_table_is_learned_again_with_other_settings(page: Page, box: dict[str, Any]) -> None:
+    copy = page.post(f"/api/runs/{box['id']}/again", code=201)
+    assert copy["status"] == "looked" and copy["id"] != box["id"]
+    page.post(f"/api/runs/{copy['id']}/learn", {"max_links": 1})
+    page.wait(copy["id"], "done")
+    assert len(page.get(f"/api/runs/{copy['id']}/result")["links"]) == 2
+    assert len(page.get(f"/api/runs/{box['id']}/result")["links"]) == 12  # nothing mixed
+
+
+def test_what_is_a_day_old_goes(tmp_path: Path) -> None:
+    store = Store(tmp_path / "runs")
+    looked, learned = store.new("a"), store.new("b")
+    learned.upload.write_text("a,b\n")
+    learned.write("result", {})
+    now = float(looked.read("about")["created"])
+    assert store.remove_old(now + A_DAY / 2) == []
+    assert store.remove_old(now + 1.1 * A_DAY) == [looked.id]
+    assert not looked.path.exists() and learned.path.exists() and not learned.upload.exists()
+    assert (tmp_path / "runs").stat().st_mode & 0o777 == 0o700

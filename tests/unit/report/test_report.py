@@ -76,8 +76,8 @@ def test_expected_counts_are_products_of_the_parts(
 @given(ROWS)
 def test_outcomes_of_a_rule_by_brute_force(rows: list[tuple[int, ...]]) -> None:
     rows = [*rows, (0, 0, 0, 0), (1, 1, 1, 1)]
-    odd = AdditiveRule.of_codes((0, 1, 2), 2, (1, 1, 1), 1, len(rows), 0, 0.5, -1.0)
-    rule = Rule("parity", 0.9, 0.5, odd, marked=("1", "1", "1"))
+    additive = AdditiveRule.of_codes((0, 1, 2), 2, (1, 1, 1), 1, len(rows), 0, 0.5, -1.0)
+    rule = Rule("parity", 0.9, 0.5, additive, marked=("1", "1", "1"))
     group = Submodel(varset([0, 1, 2]), tuple(varset([v]) for v in range(3)), "full", 0.1, rule=rule)
     found = evidence_of(network_of(rows, group), group).rule
     assert found is not None

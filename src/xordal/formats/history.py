@@ -20,7 +20,8 @@ from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members, varset
 # Keys with a meaning of their own; all others at the top are settings of the run.
 _KNOWN = {
     "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
-    "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to", "sets_that_follow",
+    "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to",
+    "sets_that_follow", "sets_not_examined",
     "trace", "rules", "network_rules", "rule_links", "graphs_tested", "candidates_scored", "sets_scanned",
     "stopped_by", "seconds",
 }  # fmt: skip
@@ -52,7 +53,7 @@ def history(
     )
     copied = top.get("copies")
     up_to, submodels, colored = top.get("submodels_up_to"), top.get("submodels"), top.get("colored_links")
-    following = top.get("sets_that_follow")
+    following, unexamined = top.get("sets_that_follow"), top.get("sets_not_examined")
     return Learned(
         variables=variables,
         links=links,
@@ -69,6 +70,7 @@ def history(
         copies=() if copied is None else read_links(copied, variables),
         levels=levels,
         n_following=0 if following is None else following.integer(0),
+        n_unexamined=0 if unexamined is None else unexamined.integer(0),
     )
 
 

@@ -94,6 +94,8 @@ def _groups(learned: Learned) -> Json:
         return {}
     bound = {} if learned.submodels_up_to is None else {"submodels_up_to": learned.submodels_up_to}
     following = {"sets_that_follow": learned.n_following} if learned.n_following else {}
+    if learned.n_unexamined:
+        following["sets_not_examined"] = learned.n_unexamined
     return {
         "colored_links": _named(learned.variables, learned.colored_links),
         "submodels": [_submodel(submodel, learned.variables) for submodel in learned.submodels],

@@ -30,11 +30,13 @@ from xordal.search.problem import Problem
 from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.optimum import best_graph
 from xordal.search.schedule import Schedule
+from xordal.search.sources.around import BY_COMPONENT, HeldSets
 from xordal.statistics.criterion import Evidence, Shape, Verdict
 from xordal.types.trace import Trace, links_after
 from xordal.types.varsets import Link, VarSet, members
 
 Score = BIC | EBIC | BDeu
+NO_CONSTRAINTS, NO_LIMITS = Constraints(), Limits()
 scores: st.SearchStrategy[Score] = st.one_of(
     st.builds(BIC, st.sampled_from([0.2, 1.0])),
     st.builds(EBIC, st.sampled_from([0.1, 0.5])),
@@ -147,11 +149,20 @@ def test_the_scores_of_real_tables(real_data: Path) -> None:
 
 
 def same_trace_as_plain(
-    table: CategoricalTable, k: int, criterion: Score, constraints: Constraints, limits: Limits
+    table: CategoricalTable,
+    k: int,
+    criterion: Score,
+    constraints: Constraints = NO_CONSTRAINTS,
+    limits: Limits = NO_LIMITS,
+    *,
+    by_kernels: bool = False,
 ) -> Trace:
     """Compare the sequences alone: the way to the optimum is checked by its score."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xordal.search.refine.local._EXACT", 0)
+        if by_kernels:
+            patch.setattr(LocalSearch, "_is_worth_kernels", kernels_always)
+            patch.setattr(HeldSets, "_are_kernels_used", lambda held: held._holding is BY_COMPONENT)
         fast = learn(
             table, max_links=k, criterion=criterion, constraints=constraints, limits=limits, find_rules=False
         )
@@ -168,9 +179,11 @@ def same_trace_as_plain(
 
 
 @settings(max_examples=some(60))
-@given(tables(max_variables=5), st.integers(1, 3), scores)
-def test_same_trace_as_trying_every_sequence(table: CategoricalTable, k: int, criterion: Score) -> None:
-    same_trace_as_plain(table, k, criterion, Constraints(), Limits())
+@given(tables(max_variables=5), st.integers(1, 3), scores, st.booleans())
+def test_same_trace_as_trying_every_sequence(
+    table: CategoricalTable, k: int, criterion: Score, by_kernels: bool
+) -> None:
+    same_trace_as_plain(table, k, criterion, by_kernels=by_kernels)
 
 
 @settings(max_examples=some(40))

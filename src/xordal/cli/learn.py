@@ -75,8 +75,8 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
 
     A set of links is learned when each column in it is needed, significantly so among all sets looked at
     (--alpha): no column that depends on nothing is linked, but two may be linked because both depend on a
-    third. Every column is taken as categorical; one that looks continuous is refused until --bins says how to
-    cut it, one that looks like an identifier is left out. With -k 3 (the default) groups of three variables
+    third. Every column is taken as categorical: numbers are cut into bins, dates and identifiers are left out,
+    and what was done is said. With -k 3 (the default) groups of three variables
     that are pairwise independent are found, and larger ones whose parts show first; a group of m
     independent-looking variables needs -m M. To learn for prediction, see xordal tune.
 

@@ -87,11 +87,22 @@ def tune(  # noqa: PLR0913 - one parameter per option or group of options
 
 
 def _valid_table(file: str, how: Reading, table: CategoricalTable) -> CategoricalTable:
-    """Read the rows to judge by as the others were read; numbers go into the bins of the others later."""
+    """Read the rows to judge by as the others were read."""
+    from xordal.data.discretise import Binning
+    from xordal.data.missing import MISSING_LEVEL
     from xordal.data.read import read
 
+    # Numbers go into the bins of the others later, and what is missing into the level that the others have.
+    has_level = any(MISSING_LEVEL in levels for levels in table.levels)
+    missing = how.missing if how.missing != "auto" else "level" if has_level else "drop"
     as_they_are = replace(
-        how, columns=table.names, exclude=(), bins=None, merge_rare=0, categorical=table.names
+        how,
+        columns=table.names,
+        exclude=(),
+        missing=missing,
+        bins=Binning(),
+        merge_rare=0,
+        categorical=table.names,
     )
     try:
         return read(file, as_they_are, lambda suspects: ())

@@ -32,7 +32,7 @@ def has(mask: Any, v: int) -> Any:
 
 
 @kernel
-def flip(mask: Any, v: int) -> None:
+def flip(mask: Any, v: Any) -> None:
     """Put a vertex into a set, or take it out."""
     mask[v >> 6] ^= _ONE << np.uint64(v & 63)
 
@@ -141,3 +141,17 @@ def fill_components(masks: Any, components: Any) -> None:
                 u = 64 * w + lowest(rest)
                 rest &= rest - _ONE
                 components[u] = inside
+
+
+@kernel
+def fill_within_two(masks: Any, v: int, found: Any) -> None:
+    """Add the vertices that are at most two links away from v, itself among them where it has a neighbour."""
+    n_words = masks.shape[1]
+    for w in range(n_words):
+        rest = masks[v, w]
+        found[w] |= rest
+        while rest != _ZERO:
+            u = 64 * w + lowest(rest)
+            rest &= rest - _ONE
+            for t in range(n_words):
+                found[t] |= masks[u, t]

@@ -13,7 +13,7 @@ EngineName = Literal["fast", "reference"]
 RankBy = Literal["interaction", "total"]
 BinBy = Literal["quantile", "width"]
 
-Missing = Literal["error", "drop", "level"]
+Missing = Literal["error", "drop", "level", "auto"]
 """What becomes of missing values when a table is read."""
 
 Unseen = Literal["error", "missing", "impossible"]

@@ -13,7 +13,17 @@ import numpy as np
 
 from xordal.counting._bits import popcount
 from xordal.counting._jit import kernel
-from xordal.search._masks import ADDS, NOT_POSSIBLE, REMOVES, fill_components, flip, has, lowest, move
+from xordal.search._masks import (
+    ADDS,
+    NOT_POSSIBLE,
+    REMOVES,
+    fill_components,
+    fill_within_two,
+    flip,
+    has,
+    lowest,
+    move,
+)
 
 ACROSS = 4  # added to what a move does: it links two parts that were one
 
@@ -37,20 +47,6 @@ def fill_disturbed(base: Any, now: Any, flipped: Any, found: Any) -> None:
                 rest &= rest - _ONE
                 for t in range(n_words):
                     found[t] |= base[s, t] | now[s, t]
-
-
-@kernel
-def fill_within_two(masks: Any, v: int, found: Any) -> None:
-    """Add the vertices that are at most two links away from v, itself among them where it has a neighbour."""
-    n_words = masks.shape[1]
-    for w in range(n_words):
-        rest = masks[v, w]
-        found[w] |= rest
-        while rest != _ZERO:
-            u = 64 * w + lowest(rest)
-            rest &= rest - _ONE
-            for t in range(n_words):
-                found[t] |= masks[u, t]
 
 
 @kernel

@@ -23,7 +23,6 @@ same scores.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -49,6 +48,7 @@ from xordal.graph.moves import (
 )
 from xordal.graph.signed_sets import change
 from xordal.search.candidate import Candidate
+from xordal.search.compiled import Worth, words_of
 from xordal.search.problem import Problem, judge
 from xordal.search.refine.optimum import best_network
 from xordal.search.shapes import free_shape
@@ -65,9 +65,7 @@ _MOST_BEGINNINGS = 1000  # all sets of two of the 45 pairs of 10 columns are 990
 _MOST_ACROSS = 100
 _ALL_PAIRS = 300  # columns up to which all pairs are ranked
 _BLOCK = 4096
-# Moves that plain Python looks at, some four microseconds each, before kernels are used: that takes as long as
-# to load them, or as to compile them where that was never done.
-_BEFORE_LOADING, _BEFORE_COMPILING = 100_000, 5_000_000
+_WORTH_KERNELS = Worth(loading=100_000, compiling=1_000_000)  # moves, some four microseconds each in Python
 
 OnBlock = Callable[[int, int], None]
 
@@ -151,22 +149,15 @@ class LocalSearch:
 
     def _is_worth_kernels(self, graph: ChordalGraph) -> bool:
         """Whether enough has been looked at, in earlier graphs, for kernels to pay."""
-        if self._compiled is not None:
-            return True
-        are_loaded = "xordal.counting.cpu_numba" in sys.modules
-        if graph.n_vertices <= _EXACT or self._n_looked_at < _BEFORE_LOADING * (not are_loaded):
-            return False
-        from xordal.counting._jit import is_compiled
-        from xordal.search.refine._sequences import list_moves
-
-        if not is_compiled(list_moves) and self._n_looked_at < _BEFORE_COMPILING:
-            return False
-        self._compiled = self._for_kernels()
+        if self._compiled is None:
+            if graph.n_vertices <= _EXACT or not _WORTH_KERNELS.is_reached(self._n_looked_at, _kernel):
+                return False
+            self._compiled = self._for_kernels()
         return True
 
     def _for_kernels(self) -> tuple[RankedMoves, Rulings]:
         """Return what stays the same in all graphs, as the kernels read it."""
-        from xordal.search.refine.sequences import RankedMoves, Rulings, words_of
+        from xordal.search.refine.sequences import RankedMoves, Rulings
 
         rules, n = self._problem.rules, len(self._problem.n_levels)
         barred = words_of(rules.forbidden or (0,) * n)
@@ -342,3 +333,9 @@ def _candidate(move: Move) -> Candidate:
     """Return the candidate that adds the link of a move."""
     chain = (Addition(*move.link, move.separator),)
     return Candidate(varset(move.link), (move.link,), change(chain), chain=chain)
+
+
+def _kernel() -> object:
+    from xordal.search.refine._sequences import list_moves
+
+    return list_moves

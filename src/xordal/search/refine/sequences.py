@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from xordal.counting.threads import interruptible
 from xordal.graph.moves import Move
 from xordal.search._masks import REMOVES
+from xordal.search.compiled import words_of
 from xordal.search.refine import _sequences as kernels
 from xordal.types.varsets import LinkSet, VarSet
 
@@ -50,19 +51,6 @@ class Rulings(NamedTuple):
     barred: Words
     kept: Words
     largest: int
-
-
-def words_of(masks: Sequence[int]) -> Words:
-    """Return masks of vertices as rows of words, 64 vertices to a word.
-
-    Examples
-    --------
-    >>> words_of([0b101, 1 << 70]).shape  # two words: there may be a vertex 70
-    (2, 2)
-    """
-    n_words = max(1, (max(len(masks), max(masks, default=0).bit_length()) + 63) // 64)
-    packed = b"".join(int(mask).to_bytes(8 * n_words, "little") for mask in masks)
-    return np.frombuffer(packed, dtype="<u8").reshape(-1, n_words).astype(np.uint64)
 
 
 class RankedMoves:
@@ -157,7 +145,9 @@ class Sequences:
         those that are worth less than the first by more than that are left out. ``tell`` is called with numbers
         of moves.
         """
-        parts = [self._with_one(begun, tell, *some) for some in self._listed(begun, tolerance)]
+        no_moves = np.empty((0, 4), np.int64), np.empty(0)
+        parts = [self._with_one(begun, tell, *no_moves)]  # there may be no beginning to go on with
+        parts += [self._with_one(begun, tell, *some) for some in self._listed(begun, tolerance)]
         if begun.links.shape[1] == 1:
             parts += [self._with_one(begun, tell, *some) for some in self._side_by_side(begun)]
         links, score, moved = zip(*parts, strict=True)

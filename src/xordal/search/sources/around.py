@@ -21,20 +21,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from math import comb
+from math import comb, inf
 from typing import NamedTuple
 
+import numpy as np
+
+from xordal.counting.threads import interruptible
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import linked_sets, sets_around
+from xordal.graph.remembered import SMALL
 from xordal.search.candidate import Candidate, within
+from xordal.search.compiled import Worth, words_of
 from xordal.search.completing.legality import legal
 from xordal.search.problem import Problem
 from xordal.search.sources import Tell
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
-from xordal.types.varsets import EMPTY, VarSet, varset
+from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 _BLOCK = 1000  # variable sets looked at between two words of progress
+_WORTH_KERNELS = Worth(loading=50_000, compiling=200_000)  # sets, some twelve microseconds each in Python
 
 Kind = tuple[int, int]
 """Size of a variable set and number of its missing links."""
@@ -88,7 +94,8 @@ class HeldSets:
         self.log: list[VarSet] = []
         self._problem, self._state, self._tell = problem, state, tell
         self._holding, self._kind = holding, kind
-        self._position = 0
+        self._position = self._n_looked_at = 0
+        self._has_kernels = False
 
     def update(self) -> None:
         """Look again at what has been disturbed since the last time."""
@@ -99,18 +106,51 @@ class HeldSets:
         around = self._holding.disturbed(change)
         lost = varset(v for link in change.removed for v in link)
         before = {s: self.current.pop(s) for s in [s for s in self.current if s & around]}
-        n_looked = 0
+        for s, value in self._by_kernels(around) if self._are_kernels_used() else self._plainly(around):
+            self.current[s] = value
+            # What has lost a link to a neighbour has new sets to be part of, though it is the same itself.
+            if before.get(s) != value or s & lost:
+                self.log.append(s)
+
+    def _plainly(self, around: VarSet) -> Iterator[tuple[VarSet, object]]:
+        """Yield the sets that hold one of some vertices and can be completed, each with its value."""
+        state, n_looked = self._state, 0
         for s in self._holding.sets_near(state.graph.neighbours, around, *self._kind):
             n_looked += 1
             if n_looked % _BLOCK == 0:
                 self._tell(_BLOCK)
             value = self._holding.value(self._problem, state, s)
             if value is not None:
-                self.current[s] = value
-                # What has lost a link to a neighbour has new sets to be part of, though it is the same itself.
-                if before.get(s) != value or s & lost:
-                    self.log.append(s)
+                yield s, value
+        self._n_looked_at += n_looked
         self._tell(n_looked % _BLOCK)
+
+    def _are_kernels_used(self) -> bool:
+        """Whether kernels list the sets: where completing is all that counts, and enough was looked at."""
+        if not self._has_kernels:
+            may = self._holding is BY_COMPONENT and self._problem.rules.max_clique == inf
+            is_small = self._state.graph.n_vertices <= SMALL
+            self._has_kernels = may and not is_small and _WORTH_KERNELS.is_reached(self._n_looked_at, _kernel)
+        return self._has_kernels
+
+    def _by_kernels(self, around: VarSet) -> Iterator[tuple[VarSet, object]]:
+        """Yield the same sets; the value of each is its chain."""
+        from xordal.search.sources._held import list_legal
+
+        masks, anchors = words_of(self._state.graph.neighbours), np.array(members(around), dtype=np.int64)
+        n_words, n_missing = masks.shape[1], self._kind[1]
+        size, width, next_anchor = _BLOCK, n_words + n_missing * (n_words + 1), 0
+        while next_anchor < len(anchors):
+            out = np.empty((size, width), np.uint64)
+            with interruptible():
+                n_found, n_looked, next_anchor = list_legal(masks, anchors, next_anchor, self._kind, out)
+            self._tell(n_looked)
+            size *= 1 if n_found else 4  # room for the sets of one anchor
+            rows = out[:n_found].tobytes()
+            for at in range(0, len(rows), 8 * width):
+                s = VarSet(int.from_bytes(rows[at : at + 8 * n_words], "little"))
+                if self._problem.rules.may_complete(s):
+                    yield s, rows[at + 8 * n_words : at + 8 * width]
 
 
 class Held:
@@ -186,3 +226,9 @@ def patterns(size: int, n_missing: int, least: Kind = (2, 0)) -> tuple[tuple[Kin
         if (first, missing) >= least
         for rest in patterns(size - first, n_missing - first * (size - first) - missing, (first, missing))
     )
+
+
+def _kernel() -> object:
+    from xordal.search.sources._held import list_legal
+
+    return list_legal

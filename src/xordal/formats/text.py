@@ -168,6 +168,8 @@ def _hidden_groups(learned: Learned) -> list[str]:
         lines.append(f"  and {counted(left, 'smaller group')}; --json lists them all")
     if learned.n_following:
         lines.append(f"  and {following_text(learned.n_following)}")
+    if learned.n_unexamined:
+        lines.append(f"  and {unexamined_text(learned.n_unexamined)}")
     if (most := learned.submodels_up_to) is not None:
         lines.append(
             f"  (of the largest cliques only groups of up to {most} variables were looked at, and the whole)"
@@ -181,9 +183,15 @@ def ranked_groups(groups: Iterable[Submodel]) -> list[Submodel]:
 
 
 def following_text(n_following: int) -> str:
-    """Return in words how many sets need not be told, since they follow from the groups that are."""
+    """Return in words how many sets need not be told, since they follow from what is."""
     verb = "follows" if n_following == 1 else "follow"
-    return f"{counted(n_following, 'set')} that {verb} from these"
+    return f"{counted(n_following, 'set')} that {verb} from these, from links or from rules"
+
+
+def unexamined_text(n_unexamined: int) -> str:
+    """Return in words how many sets were left when the search for groups ended."""
+    verb = "was" if n_unexamined == 1 else "were"
+    return f"{counted(n_unexamined, 'weaker set')} that {verb} not looked into: many follow from these"
 
 
 def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:

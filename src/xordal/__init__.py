@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from xordal.types.learned import Learned, Stability
     from xordal.types.rules import AdditiveRule
     from xordal.types.trace import TraceEntry
+    from xordal.web.explore import explore
 
 _HOME = {
     "AdditiveRule": "xordal.types.rules",
@@ -72,6 +73,7 @@ _HOME = {
     "EntropyDecrement": "xordal.statistics.criterion",
     "HiddenGroupFeatures": "xordal.predictors.features",
     "FoundRules": "xordal.rules.finding",
+    "explore": "xordal.web.explore",
     "ImpossibleEvidence": "xordal.errors",
     "Checked": "xordal.checking",
     "Interrupted": "xordal.learning.learn",
@@ -151,6 +153,7 @@ __all__ = [
     "bootstrap",
     "broken_rows",
     "check",
+    "explore",
     "find_rules",
     "from_networkx",
     "from_pgmpy",

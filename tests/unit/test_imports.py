@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "checking",
         "web",
     },  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning", "checking"},
+    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning", "checking", "web"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.

@@ -27,8 +27,8 @@ def direct(
 ) -> None:
     """Direct a network: a Bayesian network with only the arcs that are needed.
 
-    Hidden groups become colliders, parents that together tell of their child. An arc is marked (?) where it is
-    not proven that the data tell its direction: another network, with no more parameters, may be as likely.
+    Hidden groups become colliders, parents that together tell of their child. An arc is marked (?) unless it
+    is proven that every network that fits as well, with no more parameters, has it too.
     Directions say which networks fit, and not what causes what. A network that is directed already stays as it
     is.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="File to write; - or none: standard output."),
+]
+TableOutput = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write, by its ending CSV, TSV (.tsv) or Parquet (.parquet); - or none: standard output.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -94,6 +103,26 @@ def write(file: str | None, pieces: Iterable[str]) -> None:
         return
     for piece in pieces:
         typer.echo(piece, nl=False)
+
+
+def write_table(file: str | None, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table to a file, by its ending as CSV, TSV or Parquet, or to standard output as CSV."""
+    from xordal.data import tables_out
+    from xordal.data.write import csv_pieces, is_standard_output
+
+    if file is None or is_standard_output(file):
+        write(file, csv_pieces(names, rows))
+    else:
+        tables_out.write_table(file, names, rows)
+
+
+def check_table_name(file: str | None, *inputs: str, option: str = "-o") -> None:
+    """Refuse a name as :func:`check_name` does, and an ending of which no table is written."""
+    from xordal.data.tables_out import table_format
+
+    check_name(file, *inputs, option=option)
+    if file is not None:
+        table_format(file)
 
 
 def tell(what: str, file: str | None) -> None:

@@ -7,9 +7,11 @@ are escaped.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -207,12 +209,20 @@ def scanning(quiet: bool) -> Iterator[Callable[[RankProgress], None]]:
         yield tell
 
 
+_NUMBER = re.compile(r"\d+\. ")
+
+
 def print_lines(console: Console, lines: Iterable[str]) -> None:
-    """Print lines; one that is too wide goes on below its own indentation."""
+    """Print lines; one that is too wide goes on below its own indentation, or below what its number is of."""
     for line in lines:
         text = line.lstrip(" ")
         if not text:
             console.print()
+            continue
+        if number := _NUMBER.match(line):
+            below = " " * number.end()
+            text = fill(line, console.width, subsequent_indent=below, break_long_words=False)
+            console.print(Text(text), soft_wrap=True)
             continue
         console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False))
 

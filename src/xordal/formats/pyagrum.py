@@ -23,6 +23,8 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
     ------
     SettingsError
         If pyAgrum is not installed.
+    DataError
+        If a name or a level is no text that pyAgrum can hold.
     """
     try:
         with warnings.catch_warnings():  # its extension crashes where the warnings of its own import are errors
@@ -34,6 +36,7 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
     model = pyagrum.BayesNet()
     texts = level_texts(directed.variables, directed.levels)
     for name, levels in zip(directed.variables, texts, strict=True):
+        _check_texts(name, levels)
         model.add(pyagrum.LabelizedVariable(name, name, list(levels)))
     for family in directed.families:
         for parent in family.parents:
@@ -44,6 +47,18 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
         axes = [own.index(name) for name in reversed(cpt.names)]
         cpt[:] = np.ascontiguousarray(np.transpose(family.shares, axes))
     return model
+
+
+def _check_texts(name: str, levels: tuple[str, ...]) -> None:
+    """Refuse what pyAgrum cannot hold: half a character ends the process, and a level ends at a zero byte."""
+    for text in (name, *levels):
+        is_whole = not any("\ud800" <= c <= "\udfff" for c in text)
+        if not is_whole or (text is not name and "\0" in text):
+            what = "half a character" if not is_whole else "a zero byte"
+            raise DataError(
+                f"The name or a level of the variable {ascii(name)[:60]} has {what} in it, {ascii(text)[:60]}, "
+                "which pyAgrum cannot hold. Rename it, or write a BIF file, where such characters are escaped."
+            )
 
 
 def from_pyagrum(model: Any) -> BayesianNetwork:

@@ -77,8 +77,8 @@ class BayesianNetwork:
     families
         The family of each variable, in the order of the variables.
     unidentified
-        Arcs of which it is not proven that the data tell them: another network with the arc turned round, or
-        without it, may be as good. None where nothing is known about it, as in networks read from files.
+        Arcs that other networks may do without and fit as well (:meth:`is_identified`): turned round, or not
+        there. None where nothing is known about it, as in networks read from files.
 
     Examples
     --------
@@ -128,7 +128,11 @@ class BayesianNetwork:
         return self._family(name).chances.copy()
 
     def is_identified(self, parent: str, child: str) -> bool | None:
-        """Whether the data tell the direction of an arc; None where nothing is known about it."""
+        """Whether every network that fits as well has this arc too; None where nothing is known about it.
+
+        As well fits a network inside the same cliques with no more parameters than the best by BIC has, and a
+        score at most log(rows) / 2 below this network's. False also where that could not be proven.
+        """
         if (parent, child) not in self.arcs:
             raise DataError(f"There is no arc {parent} -> {child} in this network.")
         if self.unidentified is None:

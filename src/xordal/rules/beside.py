@@ -79,7 +79,7 @@ def told_by_groups(groups: Sequence[Submodel], p: int) -> set[int]:
     """Return one column of each hidden group that follows a sum modulo p: it follows from the others."""
     found: set[int] = set()
     for group in groups:
-        if group.rule is not None and group.rule.kind != "function" and group.rule.modulus == p:
+        if group.rule is not None and group.rule.additive is not None and group.rule.additive.modulus == p:
             left = [v for v in members(group.variables) if v not in found]
             found.update(left[-1:])
     return found

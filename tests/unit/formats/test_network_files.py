@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
+from datetime import date
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +16,15 @@ from hypothesis import strategies as st
 
 import xordal
 from tests.bayesian import ODD_LEVELS, ODD_NAMES, difference, joint_of, odd_network, random_network
-from xordal import BayesianNetwork, CategoricalTable, DataError, DecomposableMarkovNetwork, SettingsError, learn
+from xordal import (
+    BayesianNetwork,
+    CategoricalTable,
+    DataError,
+    DecomposableMarkovNetwork,
+    ModelFileError,
+    SettingsError,
+    learn,
+)
 from xordal.formats.bif import RESERVED, read_bif
 from xordal.formats.hugin_net import read_net
 from xordal.formats.network_files import format_of, network_text, read_network, write_network
@@ -126,6 +136,27 @@ def test_types_of_levels_survive_in_our_own_formats(tmp_path: Path) -> None:
         assert read_network(tmp_path / "net").levels == network.levels
     directed = there_and_back(network, "bif", tmp_path)
     assert directed.levels == (("0", "1"), ("False", "True"), ("0.5", "1.5"))
+
+
+@pytest.mark.parametrize("to", ["json", "uai", "bif", "xmlbif", "net"])
+def test_dates_as_levels(to: str, tmp_path: Path) -> None:
+    """JSON and the names beside UAI keep the type; other formats hold text."""
+    days: tuple[Hashable, ...] = (date(2024, 2, 29), date(2024, 3, 1))
+    network = BayesianNetwork(("day",), (days,), (Family(0, (), np.array([0.25, 0.75])),))
+    network.export(tmp_path / f"net.{to}")
+    kept = to in ("json", "uai")
+    assert read_network(tmp_path / f"net.{to}").levels == (days if kept else tuple(map(str, days)),)
+
+
+@pytest.mark.parametrize(("to", "name"), [("graphml", "GraphML"), ("dot", "DOT"), ("hif", "HIF")])
+@pytest.mark.parametrize("directed", [False, True])
+def test_formats_that_are_only_written_say_so_on_reading(
+    to: str, name: str, directed: bool, tmp_path: Path
+) -> None:
+    network = random_network([2, 2, 3], 0)
+    (network if directed else network.to_markov()).export(tmp_path / f"net.{to}")
+    with pytest.raises(ModelFileError, match=f"is {name}, which can be written and not read"):
+        read_network(tmp_path / f"net.{to}")
 
 
 def test_levels_of_the_same_text_are_refused(tmp_path: Path) -> None:

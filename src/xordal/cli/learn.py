@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
     from xordal.types.learned import Learned, Stability
 
-_UNLESS_PAPER = "unless --delta-h or --schedule is given"
+_UNLESS_PAPER = "on, unless --delta-h or --schedule is given"
 
 
 def learn(  # noqa: PLR0913 - one parameter per option or group of options
@@ -21,7 +21,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     *,
     max_links: Annotated[
         int | None,
-        typer.Option("-k", "--max-links", min=1, show_default="3", help="Links to look ahead (the paper's k)."),
+        typer.Option("-k", "--max-links", min=1, show_default="3", help="How many links to try at once."),
     ] = None,
     max_variables: Annotated[
         int | None,
@@ -42,7 +42,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     prune: Annotated[bool | None, searching.prune(_UNLESS_PAPER)] = None,
     local_search: Annotated[
         bool | None,
-        searching.local_search("with --bic, --ebic and --bdeu, unless --schedule or --no-prune is given"),
+        searching.local_search("on with --bic, --ebic and --bdeu, unless --schedule or --no-prune is given"),
     ] = None,
     rules: Annotated[
         bool | None,

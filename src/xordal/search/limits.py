@@ -33,7 +33,7 @@ class Limits:
     memory_limit
         Bytes of memory of the whole process, data included, beyond which it does so.
     threads
-        Threads that count; all cores of this process where None. They change nothing but the time.
+        Number of threads to count with; all cores of this process where None. It changes nothing but the time.
     """
 
     max_clique: int | None = None

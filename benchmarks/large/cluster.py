@@ -133,8 +133,8 @@ def estimate(costs: Costs) -> list[str]:
         "**Not measured.** Costs of one thread as above: "
         f"{costs.count * 1e12:.2f} ps for a triple and a row counted, {costs.scan * 1e12:.3f} ps for a triple "
         f"of binary columns and a row scanned, {costs.task * 1e3:.1f} ms for a task. All pairs and triples "
-        "once, which is most of a search with k = 3; columns like those above; every worker one core as fast as "
-        "this one, and the packed table in its page cache or its memory. Reading and packing, once, by one "
+        "once, which is most of a search with k = 3; columns like those above; every worker one core as fast "
+        "as this one, and the packed table in its page cache or its memory. Reading and packing, once, by one "
         "machine, comes on top.",
         "",
         "| table | split by | " + " | ".join(f"{n:,} workers" for n in _WORKERS) + " |",
@@ -150,8 +150,8 @@ def estimate(costs: Costs) -> list[str]:
     return [
         *lines,
         "",
-        "By rows, every round of 4,096 sets is a task for each range of rows. By sets, the sets that begin with "
-        "one column are one task at least, so that more workers than a third of the columns do not help.",
+        "By rows, every round of 4,096 sets is a task for each range of rows. By sets, the sets that begin "
+        "with one column are one task at least, so that more workers than a third of the columns do not help.",
     ]
 
 

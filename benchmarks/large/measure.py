@@ -88,8 +88,8 @@ def runs(folder: Path) -> list[str]:
         "",
         f"Read and packed at {first['rows'] / first['read']:,.0f} rows/s; the second run begins to count "
         f"{first['read'] / second['read']:.0f} times sooner. Times hold the start of Python (about a "
-        "second). Memory is the largest resident set, pages of mapped files included. The traces of each pair of "
-        "runs are equal, p-values included.",
+        "second). Memory is the largest resident set, pages of mapped files included. The traces of each pair "
+        "of runs are equal, p-values included.",
     ]
 
 

@@ -1,7 +1,8 @@
 """The options of every command that reads a table, each written down once, and how odd columns are judged.
 
-Where the library warns, the command line acts: a column that looks continuous is refused, one that looks like
-an identifier is left out unless it is asked for by name.
+Where the library warns, the command line acts, and says so: columns of numbers are cut into bins, columns that
+look like identifiers, dates or weights are left out unless they are asked for by name, missing values become a
+level or their rows go. All of it is said at once, with the options that would say the same.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.types.choices import BinBy, Missing
+from xordal.types.choices import CacheBy, Missing
 
 if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
+    from xordal.data.discretise import Binning
     from xordal.data.read import Reading
     from xordal.data.suspects import Suspect
     from xordal.data.table import CategoricalTable
@@ -26,7 +28,9 @@ PANEL = "Reading the table"
 Data = Annotated[
     str,
     typer.Argument(
-        help="CSV or TSV file (also .gz), Parquet file, or - for standard input.",
+        help="CSV, TSV, Excel, JSON Lines, Parquet or Feather file, also compressed; a quoted pattern such as "
+        "'data/*.parquet', or a folder; - for standard input. With --sql also a DuckDB or SQLite file, or "
+        "postgresql://...",
         metavar="DATA",
         show_default=False,
     ),
@@ -52,20 +56,32 @@ class TextOptions:
             help="What separates values; 'tab' for a tab.", show_default="detected", rich_help_panel=PANEL
         ),
     ] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a workbook: name of the sheet, or its number.",
+            show_default="the first with a table",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    skip_lines: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Lines above the header.", show_default="detected", metavar="N", rich_help_panel=PANEL
+        ),
+    ] = None
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line names the columns.",
+            help="Whether a line names the columns.",
             show_default="detected",
             rich_help_panel=PANEL,
         ),
     ] = None
     encoding: Annotated[
         str | None,
-        typer.Option(
-            help="Encoding of a text file.", show_default="UTF-8, or by its mark", rich_help_panel=PANEL
-        ),
+        typer.Option(help="Encoding of a text file.", show_default="detected", rich_help_panel=PANEL),
     ] = None
 
     def text_format(self) -> TextFormat:
@@ -78,7 +94,32 @@ class TextOptions:
             self.header,
             self.encoding,
             MISSING_TOKENS if tokens is None else tuple(tokens),
+            self.skip_lines,
+            self.sheet,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LargeOptions:
+    """How to read many rows, from where they are."""
+
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            help="Take the rows of this query as the table: asked of a database, or of files, all of which are "
+            "called data in it. Where rows repeat, the database counts them.",
+            metavar="QUERY",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    cache: Annotated[
+        CacheBy,
+        typer.Option(
+            help="Large tables are packed once and kept (see xordal cache). time: they are packed anew when "
+            "size or time of a file change; content: when its bytes do; off: always.",
+            rich_help_panel=PANEL,
+        ),
+    ] = "time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,28 +149,46 @@ class TableOptions:
         ),
     ] = None
     bins: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=2, help="Cut columns that look continuous into this many levels.", rich_help_panel=PANEL
+            help="Cut columns of numbers into this many levels, all or by name; none refuses such columns.",
+            metavar="4|A=5,B=3|none",
+            show_default="4",
+            rich_help_panel=PANEL,
         ),
     ] = None
     bin_by: Annotated[
-        BinBy, typer.Option(help="Bins with equally many rows, or equally wide.", rich_help_panel=PANEL)
+        str,
+        typer.Option(
+            help="Bins with equally many rows (quantile), or equally wide (width); all or by name.",
+            metavar="quantile|width|A=width",
+            rich_help_panel=PANEL,
+        ),
     ] = "quantile"
+    dates: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Take parts of dates in their place: year, quarter, month, weekday, day or hour.",
+            metavar="month,weekday|A=month",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
     merge_rare: Annotated[
         int, typer.Option(min=0, help="Merge levels of fewer rows than this into one.", rich_help_panel=PANEL)
     ] = 0
     missing: Annotated[
         Missing,
         typer.Option(
-            help="Missing values: refuse them, drop their rows, or make them a level.", rich_help_panel=PANEL
+            help="Missing values: refuse them, drop their rows, or make them a level; auto: drop where that "
+            "costs at most one row in twenty, else a level.",
+            rich_help_panel=PANEL,
         ),
-    ] = "error"
+    ] = "auto"
     text: TextOptions = TextOptions()
+    large: LargeOptions = LargeOptions()
 
     def reading(self) -> Reading:
         """Return how to read a table, from what the options say."""
-        from xordal.data.discretise import Bins
         from xordal.data.read import Reading
 
         return Reading(
@@ -137,10 +196,13 @@ class TableOptions:
             exclude=names_in(self.exclude) or (),
             weights=self.weights,
             missing=self.missing,
-            bins=None if self.bins is None else Bins(self.bins, self.bin_by),
+            bins=binning_of(self.bins, self.bin_by),
             merge_rare=self.merge_rare,
             categorical=names_in(self.categorical) or (),
+            dates=date_parts(self.dates),
             text=self.text.text_format(),
+            sql=self.large.sql,
+            cache=self.large.cache,
         )
 
 
@@ -164,9 +226,74 @@ def names_in(texts: Iterable[str] | None) -> list[str] | None:
         raise typer.BadParameter(f"column names are separated by commas, on one line ({error}).") from None
 
 
+def binning_of(bins: str | None, bin_by: str) -> Binning:
+    """Return which columns are cut and how: ``4``, ``age=5,income=3``, both, or ``none``.
+
+    Examples
+    --------
+    >>> found = binning_of("age=5", "income=width")
+    >>> found.named["age"].number, found.named["income"].by, found.others.number
+    (5, 'width', 4)
+    """
+    from xordal.data.discretise import Binning, Bins
+    from xordal.errors import SettingsError
+
+    numbers, ways = _by_name(bins or "4", "--bins"), _by_name(bin_by, "--bin-by")
+    try:
+        number = {name: None if text == "none" else int(text) for name, text in numbers.items()}
+    except ValueError:
+        raise typer.BadParameter(
+            f"--bins is a number, or a number for a column such as age=5, not {bins!r}."
+        ) from None
+    others = number.get("", 4)
+    way = ways.get("", "quantile")
+    try:
+        named = {
+            name: Bins(number.get(name) or others or 4, ways.get(name, way))  # type: ignore[arg-type]  # checked
+            for name in {**number, **ways}
+            if name
+        }
+        return Binning(None if others is None else Bins(others, way), named)  # type: ignore[arg-type]  # checked
+    except SettingsError as wrong:
+        raise typer.BadParameter(f"--bins and --bin-by: {wrong}") from None
+
+
+def date_parts(texts: Iterable[str] | None) -> list[str] | dict[str, list[str]]:
+    """Return the parts of dates asked for: of all columns, or by the name of each.
+
+    Examples
+    --------
+    >>> date_parts(["month,weekday"]), date_parts(["visit=month,visit=year"])
+    (['month', 'weekday'], {'visit': ['month', 'year']})
+    """
+    items = names_in(texts) or []
+    named: dict[str, list[str]] = {}
+    for item in items:
+        name, _, part = item.rpartition("=")
+        named.setdefault(name, []).append(part)
+    if len(named) > 1 and "" in named:
+        raise typer.BadParameter("--dates gives parts for all columns of dates, or for each by name, not both.")
+    return named.get("", []) if not named or "" in named else named
+
+
+def _by_name(text: str, option: str) -> dict[str, str]:
+    """Return what an option says by the name of the column; of all columns, by no name."""
+    found: dict[str, str] = {}
+    for item in names_in([text]) or []:
+        name, _, value = item.rpartition("=")
+        if name in found:
+            raise typer.BadParameter(f"{option} says two things of {name or 'all columns'}.")
+        found[name] = value
+    return found
+
+
 def label_of(source: str) -> str:
     """Return what a source is called on the screen: the name of the file."""
-    return "standard input" if source == "-" else source.rpartition("/")[2]
+    if "://" in source:  # an address may hold a password
+        from xordal.data.sql.places import told_of
+
+        return told_of(source)
+    return "standard input" if source == "-" else source.rstrip("/").rpartition("/")[2]
 
 
 def tell_size(source: str, table: CategoricalTable) -> None:
@@ -211,9 +338,9 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
                 told.append(column.message)
         return left_out
 
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, screen.packing(is_quiet) as on_rows:
         warnings.simplefilter("always", DataWarning)
-        table = read(source, how, judge, told.append)
+        table = read(source, how, judge, told.append, warn=told.append, on_rows=on_rows)
     if table.n_rows < 2:
         raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
     for message in (*(str(warning.message) for warning in caught), *told):
@@ -224,12 +351,11 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
 
 
 def _decide(found: Sequence[Suspect], asked_for: Sequence[str]) -> list[str]:
-    """Refuse continuous columns and return the identifiers to leave out."""
+    """Refuse columns of numbers that are not to be cut, all in one answer; return the columns to leave out."""
     from xordal.data.entering import identifiers
     from xordal.errors import DataError
 
-    continuous = [column for column in found if column.kind == "continuous"]
-    if continuous:
-        others = ", ".join(repr(column.name) for column in continuous[1:])
-        raise DataError(continuous[0].message + (f" So do {others}." if others else ""))
+    refused = [column for column in found if column.kind in ("continuous", "words")]
+    if refused:
+        raise DataError("\n".join(column.message for column in refused))
     return identifiers(found, asked_for)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -68,13 +69,13 @@ def rules(  # noqa: PLR0913 - one parameter per option
 
     if not 0 < alpha < 1:
         raise typer.BadParameter("--alpha must be above 0 and below 1.")
-    output.check_name(broken, data)
+    output.check_table_name(broken, data)
 
     def note(line: str) -> None:
         if not quiet:
             screen.notes().print(shown(f"Note: {line}"), soft_wrap=True)
 
-    table = _read(data, how.reading(), split or [], note)
+    table = _read(data, _as_it_is(how), split or [], note)
     found = find_rules(
         table,
         moduli=_numbers(moduli),
@@ -92,6 +93,15 @@ def rules(  # noqa: PLR0913 - one parameter per option
         typer.echo(json.dumps(rules_to_json(found), indent=2))
     else:
         screen.print_lines(screen.output(), rule_lines(found))
+
+
+def _as_it_is(how: reading.TableOptions) -> Reading:
+    """Return how to read the table: sums are of numbers as they are, so nothing is cut that need not be."""
+    from xordal.data.discretise import Binning
+
+    asked = how.reading()
+    uncut = asked if how.bins is not None else replace(asked, bins=Binning())
+    return replace(uncut, missing="drop") if how.missing == "auto" else uncut
 
 
 def _read(data: str, how: Reading, split: Sequence[str], tell: Callable[[str], None]) -> CategoricalTable:
@@ -125,7 +135,6 @@ def _numbers(text: str | None) -> list[int] | None:
 
 
 def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None:
-    from xordal.data.write import csv_pieces
     from xordal.errors import counted
     from xordal.rules.repair import broken_rows
 
@@ -137,5 +146,5 @@ def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None
         told = ["" if value is None else value for value in (each.value, each.repaired)]
         numbers = " ".join(str(k + 1) for k in each.rules)
         lines.append([each.row + 1, numbers, change, *told, each.n_repairs, *values])
-    output.write(file, csv_pieces(names, lines))
+    output.write_table(file, names, lines)
     output.tell(counted(len(lines), "row"), file)

@@ -34,9 +34,7 @@ def tune(  # noqa: PLR0913 - one parameter per option or group of options
     ] = None,
     max_links: Annotated[
         int | None,
-        typer.Option(
-            "-k", "--max-links", min=1, show_default="chosen", help="Links to look ahead (the paper's k)."
-        ),
+        typer.Option("-k", "--max-links", min=1, show_default="chosen", help="How many links to try at once."),
     ] = None,
     smoothing: Annotated[str | None, searching.smoothing("chosen")] = None,
     fill_in: Annotated[bool | None, searching.fill_in("fill-in")] = None,
@@ -67,6 +65,8 @@ def tune(  # noqa: PLR0913 - one parameter per option or group of options
         "smoothings": None if smoothing is None else (asking.smoothing_of(smoothing),),
         "folds": folds,
     }
+    if limits.counting.backend == "dask":
+        raise typer.BadParameter("--backend dask is for learn and scan; tune tries settings on rows in memory.")
     result.check(data, *([] if valid is None else [valid]))
     settings = {
         **{name: value for name, value in given.items() if value is not None},
@@ -87,11 +87,22 @@ def tune(  # noqa: PLR0913 - one parameter per option or group of options
 
 
 def _valid_table(file: str, how: Reading, table: CategoricalTable) -> CategoricalTable:
-    """Read the rows to judge by as the others were read; numbers go into the bins of the others later."""
+    """Read the rows to judge by as the others were read."""
+    from xordal.data.discretise import Binning
+    from xordal.data.missing import MISSING_LEVEL
     from xordal.data.read import read
 
+    # Numbers go into the bins of the others later, and what is missing into the level that the others have.
+    has_level = any(MISSING_LEVEL in levels for levels in table.levels)
+    missing = how.missing if how.missing != "auto" else "level" if has_level else "drop"
     as_they_are = replace(
-        how, columns=table.names, exclude=(), bins=None, merge_rare=0, categorical=table.names
+        how,
+        columns=table.names,
+        exclude=(),
+        missing=missing,
+        bins=Binning(),
+        merge_rare=0,
+        categorical=table.names,
     )
     try:
         return read(file, as_they_are, lambda suspects: ())

@@ -7,8 +7,8 @@ are never torn apart.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Integral
 from typing import get_args
@@ -49,6 +49,51 @@ class Bins:
             raise SettingsError(f"There must be a whole number of at least 2 bins, not {self.number!r}.")
         if self.by not in get_args(BinBy):
             raise SettingsError(f"Unknown way to bin {self.by!r}; {nearest(self.by, get_args(BinBy))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Binning:
+    """Which columns are cut into bins, and how.
+
+    Parameters
+    ----------
+    others
+        How columns that look continuous and are not named are cut; None leaves them.
+    named
+        How the columns of these names are cut, whatever they look like.
+    """
+
+    others: Bins | None = None
+    named: Mapping[str, Bins] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bins: object) -> Binning:
+        """Return what a user means by a number, :class:`Bins`, a mapping of names to either, or None.
+
+        Examples
+        --------
+        >>> Binning.of({"age": 5}).named["age"].number, Binning.of(4).others.number, Binning.of(None).others
+        (5, 4, None)
+        """
+        if isinstance(bins, Binning):
+            return bins
+        if bins is None:
+            return cls()
+        if bins == "auto":
+            return cls(Bins())
+        if isinstance(bins, Mapping):
+            return cls(named={str(name): _bins_of(one) for name, one in bins.items()})
+        return cls(_bins_of(bins))
+
+
+def _bins_of(bins: object) -> Bins:
+    if isinstance(bins, Bins):
+        return bins
+    if isinstance(bins, Integral) and not isinstance(bins, bool):
+        return Bins(int(bins))
+    raise SettingsError(
+        f"bins must be a whole number, Bins(4, by='quantile'), or such by the name of the column, not {bins!r}."
+    )
 
 
 def binned(column: Column, bins: Bins, weights: NDArray[np.int64] | None = None) -> Column:

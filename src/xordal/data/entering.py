@@ -2,7 +2,8 @@
 
 ``learn(frame, missing="drop", bins=4)`` is ``learn`` of the table that these words make. Tables that are a
 :class:`CategoricalTable` already are taken as they are. What looks like an identifier is left out, as on the
-command line, unless ``columns`` or ``categorical`` names it; :func:`xordal.read_table` keeps every column.
+command line, and so are dates and survey weights, unless ``columns`` or ``categorical`` names them;
+:func:`xordal.read_table` keeps every column.
 """
 
 from __future__ import annotations
@@ -48,16 +49,18 @@ def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
                 warnings.warn(told, DataWarning, stacklevel=5)
         return out
 
-    return read(source, reading, judge)
+    return read(source, reading, judge, warn=lambda line: warnings.warn(line, DataWarning, stacklevel=6))
 
 
 LEFT_OUT = "It is left out; --columns takes it in by name (in Python: columns=[...] or categorical=[...])."
 """What is said of a column that looks like an identifier."""
 
+_NO_CATEGORIES = {"identifier", "repeated", "dates", "weights"}
+
 
 def identifiers(found: Iterable[Suspect], asked_for: Sequence[str]) -> list[str]:
-    """Return the columns to leave out: what looks like an identifier and was not asked for by name."""
-    return [column.name for column in found if column.kind == "identifier" and column.name not in asked_for]
+    """Return the columns to leave out: identifiers, dates and weights that were not asked for by name."""
+    return [column.name for column in found if column.kind in _NO_CATEGORIES and column.name not in asked_for]
 
 
 def separated(settings: dict[str, Any]) -> tuple[ReadingOptions, dict[str, Any]]:

@@ -2,49 +2,75 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
-import zlib
 from pathlib import Path
 
 from xordal.data.column import Column, Where
-from xordal.data.dialect import TextFormat
+from xordal.data.dialect import TextFormat, decode
+from xordal.data.unpacking import is_workbook, unpacked
 from xordal.errors import DataError
 
+ARROW_STARTS = (b"ARROW1\0\0", b"\xff\xff\xff\xff")
+"""What Arrow files begin with: files (Feather) and streams."""
+
 _NOT_A_TABLE = {
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"FEA1": "a Feather file of the first version",
     b"%PDF": "a PDF document",
-    b"ARROW1\0\0": "an Arrow IPC (Feather) file",
-    b"BZh91AY": "compressed with bzip2",
-    b"\xfd7zXZ": "compressed with xz",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
     b"SQLite format 3": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"$FL2": "an SPSS file",
+    b"<stata_dta>": "a Stata file",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
 }
 
 
 def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
     """Return the columns of a file, or of standard input for ``-``, and what tells where a row is.
 
-    Parquet, CSV and TSV are known, the last two also compressed with gzip.
+    Text (CSV, TSV, JSON Lines) and workbooks (Excel, OpenDocument), Parquet and Arrow files are known, all of
+    them also compressed.
 
     Raises
     ------
     DataError
         If the file cannot be read or is no table.
     """
-    label = "standard input" if str(path) == "-" else str(path)
-    data = _unzipped(file_bytes(path), label)
+    data, label = unpacked(file_bytes(path), "standard input" if str(path) == "-" else str(path))
     for start, kind in _NOT_A_TABLE.items():
         if data.startswith(start):
-            raise DataError(f"{label} is {kind}. Save the table as CSV or Parquet.")
+            raise DataError(f"{label} is {kind}. Save the table as CSV, Excel or Parquet.")
+    if is_workbook(data):
+        from xordal.data.excel import workbook_records
+        from xordal.data.text import from_records
+
+        rows, label = workbook_records(data, label, form.sheet)
+        return from_records(rows, form, label, least_columns=least_columns)
+    if form.sheet is not None:
+        raise DataError(f"{label} is no workbook, so it has no sheet {form.sheet!r}. Leave --sheet out.")
     if data.startswith(b"PAR1") and data[4:5] not in (b",", b";", b"\t", b"|"):  # not a column of that name
         from xordal.data.parquet import parquet_columns
 
-        return parquet_columns(data, label), lambda row, name: f"{label}, row {row + 1}, column {name!r}"
-    from xordal.data.text import parse
+        return parquet_columns(data, label), _by_row(label)
+    if data.startswith(ARROW_STARTS):
+        from xordal.data.arrow_file import arrow_columns
 
-    return parse(data, form, label, least_columns=least_columns)
+        return arrow_columns(data, label), _by_row(label)
+    return _text_columns(data, form, label, least_columns)
+
+
+def _text_columns(data: bytes, form: TextFormat, label: str, least: int) -> tuple[list[Column], Where]:
+    from xordal.data.json_lines import json_columns, looks_like_json
+    from xordal.data.text import parse_text
+
+    text = decode(data, form.encoding, label)
+    if looks_like_json(text):
+        return json_columns(text, label), _by_row(label)
+    return parse_text(text, form, label, least_columns=least)
+
+
+def _by_row(label: str) -> Where:
+    return lambda row, name: f"{label}, row {row + 1}, column {name!r}"
 
 
 def file_bytes(path: str | Path) -> bytes:
@@ -54,26 +80,15 @@ def file_bytes(path: str | Path) -> bytes:
             raise DataError("Standard input is closed. Name a file, or pipe a table in.")
         return sys.stdin.buffer.read()
     if not str(path):
-        raise DataError("The name of the file is empty. Name a CSV or Parquet file, or - for standard input.")
+        raise DataError("The name of the file is empty. Name a file, or - for standard input.")
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise DataError(f"There is no file {str(path)!r}. Check the path.") from None
     except IsADirectoryError:
-        raise DataError(f"{str(path)!r} is a directory. Name a CSV or Parquet file in it.") from None
+        raise DataError(f"{str(path)!r} is a directory. Name a file in it.") from None
     except PermissionError:
         raise DataError(f"{path}: you may not read this file. Check its permissions.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise DataError(f"{path}: cannot be read ({reason}).") from None
-
-
-def _unzipped(data: bytes, label: str) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{label}: the gzip data are damaged or cut short ({error}). Compress it anew."
-        ) from None

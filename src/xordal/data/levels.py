@@ -5,11 +5,9 @@ The order of levels is for people. No count, entropy or trace depends on it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Sequence
 
-_WITH_COMMA = re.compile(r"[+-]?\d+(,\d+)?", re.ASCII)
-_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}", re.ASCII)
+from xordal.data.numerals import written_numbers
 
 
 def ordered_levels(values: Iterable[Hashable]) -> tuple[Hashable, ...]:
@@ -65,31 +63,18 @@ def as_number(value: Hashable) -> float | None:
 def as_numbers(levels: Sequence[Hashable]) -> list[float] | None:
     """Return all levels as numbers, or None if one of them is none.
 
-    A comma is read as a decimal point where all levels allow it and at least one comma cannot be one between
-    thousands.
+    Text may be written as people do (:mod:`xordal.data.numerals`): money, percent, thousands, decimal commas.
 
     Examples
     --------
-    >>> as_numbers(["2,5", "10"]), as_numbers(["1,500", "2,000"])
-    ([2.5, 10.0], None)
+    >>> as_numbers(["2,5", "10"]), as_numbers(["1,500", "$2,000"]), as_numbers(["1", "one"])
+    ([2.5, 10.0], [1500.0, 2000.0], None)
     """
-    if _has_decimal_commas(levels):
-        levels = [str(level).replace(",", ".") for level in levels]
     numbers: list[float] = []
     for level in levels:
         number = as_number(level)
         if number is None:
-            return None
+            texts = [level for level in levels if isinstance(level, str)]
+            return written_numbers(texts) if len(texts) == len(levels) else None
         numbers.append(number)
     return numbers
-
-
-def _has_decimal_commas(levels: Sequence[Hashable]) -> bool:
-    texts = [level for level in levels if isinstance(level, str)]
-    with_comma = [text for text in texts if "," in text]
-    return (
-        bool(with_comma)
-        and len(texts) == len(levels)
-        and all(_WITH_COMMA.fullmatch(text) for text in texts)
-        and not all(_THOUSANDS.fullmatch(text) for text in with_comma)
-    )

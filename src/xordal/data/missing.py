@@ -1,8 +1,9 @@
-"""Missing values, by a policy that is always the user's own: nothing is filled in or dropped in silence."""
+"""Missing values, by a policy: what it costs is said, and nothing is filled in or dropped in silence."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
@@ -10,11 +11,16 @@ from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where
 from xordal.data.levels import unused
-from xordal.errors import DataError, SettingsError, nearest
+from xordal.errors import DataError, SettingsError, counted, nearest
 from xordal.types.choices import Missing
 
 MISSING_LEVEL = "(missing)"
 """The level that missing values become under the policy ``"level"``; it comes last."""
+
+_MOST_NAMED = 3  # columns named in a message
+_CHEAP = 0.05  # share of the rows that is dropped without being asked for
+_DEAR = 0.2  # share of the rows from which on a drop is warned of
+_A_FEW = 20  # rows that a drop may cost in any table
 
 
 def check_policy(policy: str) -> None:
@@ -23,6 +29,86 @@ def check_policy(policy: str) -> None:
         raise SettingsError(
             f"Unknown policy for missing values {policy!r}; {nearest(policy, get_args(Missing))}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """What is missing in a table: what each policy would cost is worked out before any row goes.
+
+    Attributes
+    ----------
+    n_rows
+        Number of rows.
+    n_incomplete
+        Rows with a missing value.
+    n_cells
+        Missing values.
+    by_column
+        How many each column has, the most first; columns without are left out.
+    saved
+        How many rows are complete without the column that has most of them.
+    """
+
+    n_rows: int
+    n_incomplete: int
+    n_cells: int
+    by_column: tuple[tuple[str, int], ...]
+    saved: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], weights: NDArray[np.int64] | None = None) -> Gaps:
+        """Return what is missing in some columns; a weighted row counts as often as its weight says."""
+        often = np.ones(len(columns[0].codes), np.int64) if weights is None else weights
+        n_rows = int(often.sum())
+        having = [column for column in columns if column.has_missing]
+        if not having:
+            return cls(n_rows, 0, 0, (), n_rows)
+        is_missing = np.stack([column.is_missing for column in having])
+        times = is_missing @ often
+        order = np.argsort(-times, kind="stable")
+        others = np.delete(is_missing, order[0], axis=0)
+        by_column = tuple((having[place].name, int(times[place])) for place in order)
+        n_incomplete = int(is_missing.any(axis=0) @ often)
+        return cls(n_rows, n_incomplete, int(times.sum()), by_column, n_rows - int(others.any(axis=0) @ often))
+
+    def where(self) -> str:
+        """Return which columns have most of the missing values."""
+        told = ", ".join(f"{name!r} ({number:,})" for name, number in self.by_column[:_MOST_NAMED])
+        left = len(self.by_column) - _MOST_NAMED
+        return told + (f" and {counted(left, 'other column')}" if left > 0 else "")
+
+    def alternatives(self) -> str:
+        """Return what can be done instead of dropping, with what it costs."""
+        name, _ = self.by_column[0]
+        without = ""
+        if self.saved > self.n_rows - self.n_incomplete:
+            without = f"--exclude {name!r} --missing drop keeps {self.saved:,} rows; "
+        return without + "--missing level keeps all rows and makes missing values a level of their own."
+
+
+def settled(policy: Missing, gaps: Gaps, warn: Callable[[str], None]) -> Missing:
+    """Return the policy for a table, ``"auto"`` settled by what it would cost, and say what that means.
+
+    By itself, rows are dropped where they are at most one in twenty; elsewhere missing values become a level.
+    A drop that the user asked for and that costs more than a fifth of the rows is told with alternatives.
+    """
+    if not gaps.n_cells:
+        return policy if policy != "auto" else "error"
+    left = gaps.n_rows - gaps.n_incomplete
+    if policy == "drop" and gaps.n_incomplete > max(_DEAR * gaps.n_rows, _A_FEW) and left:
+        warn(
+            f"--missing drop costs {gaps.n_incomplete:,} of {gaps.n_rows:,} rows; {left:,} are left. Most is "
+            f"missing in {gaps.where()}. Instead: {gaps.alternatives()}"
+        )
+    if policy != "auto":
+        return policy
+    if gaps.n_incomplete <= _CHEAP * gaps.n_rows:
+        return "drop"
+    warn(
+        f"{counted(gaps.n_cells, 'value')} missing in {gaps.where()}: a level of their own, "
+        f"{MISSING_LEVEL!r}. --missing drop would leave {left:,} of {gaps.n_rows:,} rows."
+    )
+    return "level"
 
 
 def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArray[np.bool_]:
@@ -40,19 +126,41 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
     if policy == "error" and incomplete.any():
         row = int(np.argmax(incomplete))
         name = columns[int(np.argmax(is_missing[:, row]))].name
-        raise DataError(
-            f"{where(row, name)}: the value is missing (NaN, empty or a missing-value token). Fill it in, or "
-            "choose what to do: --missing drop leaves such rows out, --missing level makes missing values a "
-            "level of their own (in Python: missing='drop' or 'level')."
-        )
+        raise DataError(f"{where(row, name)}: {refusal(Gaps.of(columns))}")
     if policy != "drop":
         return np.ones(len(incomplete), dtype=np.bool_)
     if incomplete.all():
         raise DataError(
-            "Every row has a missing value, so no row is left. Leave out the columns that are mostly missing "
-            "(--exclude), or use --missing level."
+            f"Every row has a missing value, so no row is left; most in {Gaps.of(columns).where()}. Leave out "
+            "the columns that are mostly missing (--exclude), or use --missing level."
         )
     return ~incomplete
+
+
+def refusal(gaps: Gaps) -> str:
+    """Say of the first missing value that it is one, how many there are, and what can be done."""
+    first = "the value is missing (NaN, empty or a missing-value token)"
+    if gaps.n_cells > 1:
+        first += f", the first of {gaps.n_cells:,}, most in {gaps.where()}"
+    left = gaps.n_rows - gaps.n_incomplete
+    return (
+        f"{first}. Fill it in, or choose what to do: --missing drop leaves such rows out and keeps {left:,} "
+        f"of {gaps.n_rows:,}, --missing level makes missing values a level of their own (in Python: "
+        "missing='drop' or 'level')."
+    )
+
+
+def without_empty(columns: Sequence[Column], tell: Callable[[str], None]) -> list[Column]:
+    """Leave out columns that hold no value at all, and say so; a table of nothing else stays as it is."""
+    kept = [column for column in columns if column.levels]
+    empty = [column.name for column in columns if not column.levels]
+    if not empty or not kept:
+        return list(columns)
+    told = ", ".join(repr(name) for name in empty[:_MOST_NAMED])
+    left = len(empty) - _MOST_NAMED
+    told += f" and {counted(left, 'other')}" if left > 0 else ""
+    tell(f"Without a single value, so left out: {told}.")
+    return kept
 
 
 def as_level(column: Column) -> Column:

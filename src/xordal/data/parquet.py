@@ -24,11 +24,11 @@ def parquet_columns(data: bytes, label: str) -> list[Column]:
     return [
         column_of(name, array)
         for name, array in zip(table.column_names, table.columns, strict=True)
-        if name not in _index_names(schema)
+        if name not in index_names(schema)
     ]
 
 
-def _index_names(schema: pa.Schema) -> set[str]:
+def index_names(schema: pa.Schema) -> set[str]:
     """Return the columns in which pandas stored its row index, named or not."""
     try:
         stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))

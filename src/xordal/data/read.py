@@ -1,35 +1,60 @@
 """Any table in: a frame, an array, a file or standard input becomes a :class:`CategoricalTable`.
 
-The order of things: columns are chosen, rows of weight zero go, then rows or values that are missing by policy;
-what is left is binned, its rare levels merged, and looked at for columns that are probably no categories.
+The order of things: dates become their parts, columns are chosen, empty ones go, rows of weight zero go, then
+rows or values that are missing by policy; what is left is binned, its rare levels merged, and looked at for
+columns that are probably no categories.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.column import Column, Where, in_memory
+from xordal.data.column import MISSING, Column, Where, from_distinct, in_memory
+from xordal.data.dates import check_parts, with_parts
 from xordal.data.dialect import TextFormat
-from xordal.data.discretise import Bins, binned, merged
-from xordal.data.missing import as_level, check_policy, rows_kept
+from xordal.data.discretise import Binning, Bins, binned, merged
+from xordal.data.large.files import many_files
+from xordal.data.large.gather import RowsRead
+from xordal.data.large.read import lazy_source, read_files, read_stream
+from xordal.data.missing import Gaps, as_level, check_policy, rows_kept, settled, without_empty
 from xordal.data.select import check_names, named, select
-from xordal.data.suspects import Suspect, suspect, suspects
+from xordal.data.suspects import Suspect, suspect, words_among_numbers
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import weights_array, weights_of
 from xordal.errors import DataError, DataWarning, SettingsError, counted, nearest
-from xordal.types.choices import Missing
+from xordal.types.choices import CacheBy, Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
+
+AnyBins = Bins | int | Mapping[str, Bins | int] | Literal["auto"] | None
+"""What a user may say of bins: a number, how to cut, either by the name of the column, or nothing."""
+
+_NO_NUMBER = {
+    "-",
+    "--",
+    "---",
+    "\u2013",
+    "\u2014",
+    ".",
+    "..",
+    "n.a.",
+    "na",
+    "none",
+    "nil",
+    "missing",
+    "unknown",
+}
+"""What stands for a number that is not there; among words it may be a level, so only among numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +65,23 @@ class Reading:
     exclude: Sequence[str] = ()
     weights: Any = None
     missing: Missing = "error"
-    bins: Bins | None = None
+    bins: Binning = field(default_factory=Binning)
     merge_rare: int = 0
     categorical: Sequence[str] = ()
+    dates: Sequence[str] | Mapping[str, Sequence[str]] = ()
     text: TextFormat = field(default_factory=TextFormat)
+    sql: str | None = None
+    cache: CacheBy = "time"
 
     def __post_init__(self) -> None:
         check_policy(self.missing)
         if not isinstance(self.merge_rare, Integral) or self.merge_rare < 0:
             raise SettingsError(f"merge_rare must be a number of rows, not {self.merge_rare!r}.")
-        if self.bins is not None and not isinstance(self.bins, Bins):
-            raise SettingsError(f"bins must be a whole number or Bins(4, by='quantile'), not {self.bins!r}.")
+        check_parts(self.dates)
+        if self.cache not in get_args(CacheBy):
+            raise SettingsError(
+                f"Unknown kind of cache {self.cache!r}; {nearest(self.cache, get_args(CacheBy))}"
+            )
         if not isinstance(self.text, TextFormat):
             raise SettingsError(f"text must be a TextFormat(...), not {self.text!r}.")
 
@@ -62,10 +93,13 @@ class ReadingOptions(TypedDict, total=False):
     exclude: Sequence[str]
     weights: Any
     missing: Missing
-    bins: Bins | int | None
+    bins: AnyBins
     merge_rare: int
     categorical: Sequence[str]
+    dates: Sequence[str] | Mapping[str, Sequence[str]]
     text: TextFormat | None
+    sql: str | None
+    cache: CacheBy
 
 
 def reading_of(**how: Unpack[ReadingOptions]) -> Reading:
@@ -83,9 +117,8 @@ def reading_of(**how: Unpack[ReadingOptions]) -> Reading:
             raise TypeError(f"There is no setting {name!r}; {nearest(name, ReadingOptions.__annotations__)}")
     if any(isinstance(how.get(name), str) for name in ("columns", "exclude", "categorical")):
         raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
-    bins, text = how.get("bins"), how.get("text")
-    cut = Bins(int(bins)) if isinstance(bins, Integral | int) else bins
-    return Reading(**{**how, "bins": cut, "text": text or TextFormat()})  # type: ignore[arg-type]
+    text = how.get("text")
+    return Reading(**{**how, "bins": Binning.of(how.get("bins")), "text": text or TextFormat()})  # type: ignore[arg-type]
 
 
 def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each with a default
@@ -95,10 +128,13 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     exclude: Sequence[str] = (),
     weights: Any = None,
     missing: Missing = "error",
-    bins: Bins | int | None = None,
+    bins: AnyBins = None,
     merge_rare: int = 0,
     categorical: Sequence[str] = (),
+    dates: Sequence[str] | Mapping[str, Sequence[str]] = (),
     text: TextFormat | None = None,
+    sql: str | None = None,
+    cache: CacheBy = "time",
 ) -> CategoricalTable:
     """Read any table.
 
@@ -106,22 +142,36 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     ----------
     source
         A pandas, polars or pyarrow frame; a NumPy array; a mapping of names to columns; rows; or the path of a
-        CSV, TSV (both also ``.gz``) or Parquet file, ``"-"`` for standard input. Levels of a text file are
-        strings; levels of anything else keep their type.
+        file, ``"-"`` for standard input: CSV, TSV and other text, JSON Lines, Excel, OpenDocument, Parquet,
+        Feather, also compressed. Levels of a text file or a sheet are strings; levels of anything else keep
+        their type. Many files (a pattern, a folder, a list of paths), a Parquet or text file of more than
+        128 MB and a polars LazyFrame are packed on disk and need not fit into memory. A DuckDB or SQLite file,
+        a ``postgresql://`` address or a DB-API connection is asked with ``sql``.
     columns, exclude
         The columns to take, and those to leave out; all of them by default.
     weights
         How often each row counts: the name of a column of counts, or one whole number per row.
     missing
-        ``"error"`` refuses missing values, ``"drop"`` leaves their rows out, ``"level"`` makes them a level.
+        ``"error"`` refuses missing values, ``"drop"`` leaves their rows out, ``"level"`` makes them a level;
+        ``"auto"`` drops where at most one row in twenty has one, and makes a level elsewhere. Columns without
+        a single value are left out, whatever the policy.
     bins
-        Cuts columns that look continuous into that many levels; :class:`Bins` says how.
+        Cuts columns that look continuous into that many levels; :class:`Bins` says how. A mapping of names
+        says it for each column, and leaves the others; ``"auto"`` is 4.
     merge_rare
         Levels of fewer rows than this become one level, ``"(other)"``.
     categorical
         Columns to take as they are, whatever they look like: neither binned nor warned about.
+    dates
+        Parts to take in the place of dates: ``["month", "weekday"]`` for every column of dates, or by the name
+        of the column; year, quarter, month, weekday, day and hour are known.
     text
-        How a text file is written, where that is not to be detected.
+        How a text file or a sheet is written, where that is not to be detected.
+    sql
+        The query whose rows are the table; of files, with ``data`` for the name of all of them together.
+    cache
+        How a table packed earlier is known to be that of the same files: by their sizes and ``"time"``, or by
+        their ``"content"``, which reads all of it; ``"off"`` packs it anew and keeps nothing.
 
     Raises
     ------
@@ -131,7 +181,8 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     Warns
     -----
     DataWarning
-        If a column looks continuous, like an identifier, or has very many levels.
+        If a column looks continuous, like an identifier, or has very many levels; of a file, what was left
+        out or guessed.
 
     Examples
     --------
@@ -147,9 +198,12 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         bins=bins,
         merge_rare=merge_rare,
         categorical=categorical,
+        dates=dates,
         text=text,
+        sql=sql,
+        cache=cache,
     )
-    return read(source, how, _warn)
+    return read(source, how, _warn, warn=lambda line: warnings.warn(line, DataWarning, stacklevel=5))
 
 
 def _warn(found: Sequence[Suspect]) -> Iterable[str]:
@@ -165,30 +219,142 @@ def read(
     judge: Judge,
     tell: Callable[[str], None] = lambda message: None,
     *,
+    warn: Callable[[str], None] = lambda message: None,
     least_columns: int = 2,
+    on_rows: Callable[[RowsRead], None] = lambda at: None,
 ) -> CategoricalTable:
     """Read any table; ``judge`` decides what becomes of columns that are probably no categories.
 
-    ``tell`` is told what was left out at the user's own wish. A text file of fewer columns than
-    ``least_columns`` is refused.
+    ``tell`` is told what was left out at the user's own wish, ``warn`` what was left out or changed without it.
+    A text file of fewer columns than ``least_columns`` is refused. ``on_rows`` is told how far a table that is
+    packed on disk is.
     """
+    steps = Steps(how, judge, tell, warn)
+    if (packed := _packed(source, steps, on_rows)) is not None:
+        return packed
     every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
+    return _in_memory(every, _weights(source, every, how.weights, where), steps, where)
+
+
+def _in_memory(
+    every: list[Column],
+    weights: NDArray[np.int64] | None,
+    steps: Steps,
+    where: Where,
+    *,
+    is_part: bool = False,
+) -> CategoricalTable:
+    """Return the table of columns that are in memory."""
+    how = steps.how
     if len(every[0].codes) == 0:
         raise DataError("The table has no rows.")
-    weights = _weights(source, every, how.weights, where)
-    by_name = [how.weights] if isinstance(how.weights, str) else []
-    chosen = select(every, how.columns, [*how.exclude, *by_name])
-    declared = {named(every, name).name for name in how.categorical}
-    chosen, weights = _rows(chosen, weights, how.missing, where, tell)
-    if how.bins is not None:
-        chosen = [c if c.name in declared else _cut(c, how.bins, weights) for c in chosen]
-    if how.merge_rare:
-        chosen = [merged(column, how.merge_rare, weights) for column in chosen]
-    judged = [column for column in chosen if column.name not in declared]
-    left_out = set(judge(suspects(judged, weights)))
-    chosen = select(chosen, exclude=left_out) if left_out else chosen
+    n_rows = len(every[0].codes) if weights is None else int(weights.sum())
+    chosen, declared, _ = steps.chosen(every, n_rows, is_part=is_part)
+    policy = settled(how.missing, Gaps.of(chosen, weights), steps.warn)
+    told = steps.warn if how.missing == "auto" else steps.tell
+    chosen, weights = _rows(chosen, weights, policy, where, told)
+    chosen = steps.prepared(chosen, [weights] * len(chosen), declared)
     return CategoricalTable.complete([as_level(column) for column in chosen], weights)
+
+
+def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> CategoricalTable | None:
+    """Return the table of a source that is asked in SQL or read batch by batch; None for all others."""
+    from xordal.data.sql.query import query_of
+
+    if (query := query_of(source, steps.how.sql)) is not None:
+        names = query.names()
+        check_names([Column(name, (), np.empty(0, np.int32)) for name in names])
+        if steps.how.weights is None and (counted_rows := query.counted(steps.needed(names))) is not None:
+            weights = weights_array(counted_rows.weights, len(counted_rows.weights))
+            return _in_memory(counted_rows.columns, weights, steps, query.where, is_part=True)
+        return read_stream(query, steps, on_rows)
+    if (files := many_files(source)) is not None:
+        return read_files(files, steps, on_rows)
+    lazy = lazy_source(source)
+    return None if lazy is None else read_stream(lazy, steps, on_rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """What happens to columns on their way into a table, however they were read.
+
+    All of it happens to levels and their counts. So it is the same for columns with a row for each row of the
+    table, and for columns with a row for each value, weighted by its number.
+    """
+
+    how: Reading
+    judge: Judge
+    tell: Callable[[str], None]
+    warn: Callable[[str], None]
+
+    def needed(self, names: list[str]) -> list[str]:
+        """Return which of the columns of a source must be read."""
+        if self.how.dates:  # names may be those of parts of dates, which nobody knows yet
+            return names
+        every = [Column(name, (), np.empty(0, np.int32)) for name in names]
+        return [column.name for column in select(every, self.how.columns, self.how.exclude)]
+
+    def chosen(
+        self, every: list[Column], n_rows: int, *, is_part: bool = True
+    ) -> tuple[list[Column], set[str], dict[str, str]]:
+        """Return the columns that take part, which to take as they are, and what each part of a date is of.
+
+        Where only a part of the columns was read, those that are needed, excluded ones may not be among them.
+        """
+        have = {column.name for column in every}
+        left = [name for name in self.how.exclude if name in have or self.how.dates or not is_part]
+        found, declared, origin = _chosen(every, replace(self.how, exclude=left))
+        found = [_numbers_alone(column, n_rows, self.warn) for column in without_empty(found, self.warn)]
+        return found, declared, origin
+
+    def prepared(
+        self, columns: list[Column], weights: Sequence[NDArray[np.int64] | None], declared: set[str]
+    ) -> list[Column]:
+        """Make categories of columns, each with row weights of its own: bins, rare levels, none that is odd."""
+        how = self.how
+        weighted = [(_cut(c, how.bins, declared, w), w) for c, w in zip(columns, weights, strict=True)]
+        pairs = zip(columns, weighted, strict=True)
+        if cut := [one.name for one, (made, _) in pairs if len(made.levels) != len(one.levels)]:
+            self.tell(
+                f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {cut[0]}=5 cuts one in another "
+                "way, --categorical takes it as it is."
+            )
+        if how.merge_rare:
+            weighted = [(merged(column, how.merge_rare, w), w) for column, w in weighted]
+        odd = [suspect(column, w) for column, w in weighted if column.name not in declared]
+        left_out = set(self.judge([one for one in odd if one is not None]))
+        made = [column for column, _ in weighted]
+        return select(made, exclude=left_out) if left_out else made
+
+
+def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], dict[str, str]]:
+    """Return the columns that take part, dates as their parts, which to take as they are, and parts' dates."""
+    for name in how.dates if isinstance(how.dates, Mapping) else ():
+        named(every, name)
+    every, parts = with_parts(every, how.dates) if how.dates else (every, {})
+
+    def expanded(names: Iterable[str]) -> list[str]:
+        return [each for name in names for each in parts.get(name, [name])]
+
+    by_name = [name for name in (how.weights,) if isinstance(name, str)]
+    only = None if how.columns is None else expanded(how.columns)
+    chosen = select(every, only, expanded([*how.exclude, *by_name]))
+    for name in how.bins.named:
+        named(every, name)
+    origin = {part: name for name, own in parts.items() for part in own}
+    return chosen, {named(every, name).name for name in expanded(how.categorical)}, origin
+
+
+def _numbers_alone(column: Column, n_rows: int, warn: Callable[[str], None]) -> Column:
+    """Return a column of numbers without the signs that stand for a missing one, such as a dash."""
+    words = words_among_numbers(column, n_rows)
+    if not words or not all(word.strip().lower() in _NO_NUMBER for word in words):
+        return column
+    warn(f"Column {column.name!r} holds numbers; {', '.join(map(repr, words))} is taken as missing there.")
+    levels = [level for level in column.levels if level not in words]
+    groups = [MISSING if level in words else levels.index(level) for level in column.levels]
+    return from_distinct(column.name, levels, column.regrouped(groups, levels).codes, is_declared=False)
 
 
 def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
@@ -219,25 +385,34 @@ def _weights(source: Any, columns: list[Column], weights: Any, where: Where) -> 
     return weights_array(weights, len(columns[0].codes))
 
 
+def _used(columns: list[Column], weights: NDArray[np.int64] | None) -> list[Column]:
+    """Return the columns without rows of weight zero."""
+    return columns if weights is None else [column.only(weights > 0) for column in columns]
+
+
 def _rows(
     columns: list[Column],
     weights: NDArray[np.int64] | None,
-    missing: Missing,
+    policy: Missing,
     where: Where,
     tell: Callable[[str], None],
 ) -> tuple[list[Column], NDArray[np.int64] | None]:
     """Leave out rows of weight zero, then what the policy for missing values leaves out."""
     place = np.arange(len(columns[0].codes))
     if weights is not None:
-        used = weights > 0
-        columns, weights, place = [column.only(used) for column in columns], weights[used], place[used]
-    kept = rows_kept(columns, missing, lambda row, name: where(int(place[row]), name))
+        columns, place, weights = _used(columns, weights), place[weights > 0], weights[weights > 0]
+    kept = rows_kept(columns, policy, lambda row, name: where(int(place[row]), name))
     if kept.all():
         return [column.compact() for column in columns], weights
     tell(f"Dropped {int((~kept).sum()):,} of {counted(len(kept), 'row')}, which had missing values.")
     return [column.only(kept) for column in columns], None if weights is None else weights[kept]
 
 
-def _cut(column: Column, bins: Bins, weights: NDArray[np.int64] | None) -> Column:
+def _cut(column: Column, bins: Binning, declared: set[str], weights: NDArray[np.int64] | None) -> Column:
+    if column.name in bins.named:
+        return binned(column, bins.named[column.name], weights)
+    if bins.others is None or column.name in declared:
+        return column
     found = suspect(column, weights)
-    return binned(column, bins, weights) if found is not None and found.kind == "continuous" else column
+    is_cut = found is not None and found.kind == "continuous"
+    return binned(column, bins.others, weights) if is_cut else column

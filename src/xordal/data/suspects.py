@@ -1,17 +1,24 @@
-"""Columns that are probably no categories: continuous numbers, identifiers, counts, too many levels, one level.
+"""Columns that are probably no categories: numbers, dates, identifiers, weights, too many levels, one level.
 
-The rules look at levels and rows only:
+The rules look at levels, rows and a few telling names:
 
+* counts: whole numbers in a column called Freq, Frequency, Count or Counts;
+* weights: numbers above zero, some of them fractions, in a column named as survey weights are, or called weight
+  with a mean of about 1;
+* dates: more than 20 levels, all of them dates;
+* repeated: names of things that have several rows each: more than 20 levels of text or whole numbers, none of
+  them in one row only, in a column with a name such as person, patient or user_id;
 * continuous: numbers with more than 20 levels some of which have decimals (10, where most rows have one of
   their own), or whole numbers with more than 60 (days, weeks and minutes are categories);
+* words: numbers like these, and a few words among them;
 * identifier: more than 20 levels, and most rows (of whole numbers: all rows) have one of their own;
 * many levels: more than 100;
-* counts: whole numbers in a column called Freq, Frequency, Count or Counts;
 * constant: one level. It can have no links.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,9 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.column import Column
+from xordal.data.dates import as_dates
 from xordal.data.levels import as_numbers
+from xordal.data.numerals import is_numeral
 
-Kind = Literal["continuous", "identifier", "many levels", "counts", "constant"]
+Kind = Literal[
+    "continuous", "words", "dates", "identifier", "repeated", "many levels", "counts", "weights", "constant"
+]
 
 _FEW = 10
 _MANY_FRACTIONS = 20
@@ -30,6 +41,18 @@ _MANY_WHOLE = 60
 _MANY_NAMES = 20
 _MANY = 100
 _COUNT_NAMES = {"freq", "frequency", "count", "counts"}
+_WEIGHT_NAMES = re.compile(
+    r"(.*[ _.])?(p?weights?|wt|wgt|fnlwgt|finalwe?i?gh?t|svywt|pw|wtssall|wtssnr)([ _.]?(final|norm(ed)?|\d+))?"
+)
+_THING = (
+    "id|ident|person|people|patient|subject|participant|respondent|user|customer|client|member|child|student|pupil|"
+    "teacher|school|class|family|household|house|hh|machine|device|sensor|unit|batch|lot|site|plot|station|animal|"
+    "mouse|rat|company|firm|account|case|pid|uid|sid|subj|panel"
+)
+_THING_NAMES = re.compile(
+    rf"(?:.*[ _.-])?(?:{_THING})(?:[ _.-]?(?:id|no|nr|num|number|code|key))?", re.IGNORECASE
+)
+_MOST_WORDS = 3  # different words among numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +62,23 @@ class Suspect:
     name: str
     kind: Kind
     message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the rules look at: a column, its levels as numbers if they are, and how many rows have a value."""
+
+    column: Column
+    numbers: list[float] | None
+    n_rows: int
+
+    @property
+    def n_levels(self) -> int:
+        return len(self.column.levels)
+
+    def told(self, kind: Kind, sentence: str) -> Suspect:
+        name = self.column.name
+        return Suspect(name, kind, f"Column {name!r} {sentence}")
 
 
 def suspect(column: Column, weights: NDArray[np.int64] | None = None) -> Suspect | None:
@@ -54,23 +94,73 @@ def suspect(column: Column, weights: NDArray[np.int64] | None = None) -> Suspect
     >>> suspect(from_values("day", [n % 31 for n in range(400)])) is None
     True
     """
-    n_levels, n_rows = len(column.levels), _n_present(column, weights)
-    numbers = as_numbers(column.levels)
-    if numbers is not None and _is_counts(column.name, numbers):
-        told = f"Column {column.name!r} looks like counts of rows. "
-        return Suspect(column.name, "counts", told + _weigh(column.name))
-    if n_levels <= 1:
-        return Suspect(column.name, "constant", f"Column {column.name!r} is constant: it can have no links.")
-    if numbers is not None and _is_continuous(numbers, n_rows):
-        told = f"Column {column.name!r} looks continuous: {n_levels} different numbers in {n_rows} rows. "
-        return Suspect(column.name, "continuous", told + _BIN)
-    if n_levels > _MANY_NAMES and _is_identifier(numbers, n_levels, n_rows):
-        told = f"Column {column.name!r} looks like an identifier: {n_levels} levels in {n_rows} rows."
-        return Suspect(column.name, "identifier", told)
-    if n_levels > _MANY:
-        told = f"Column {column.name!r} has {n_levels} levels, about {n_rows / n_levels:.1f} rows each. "
-        return Suspect(column.name, "many levels", told + _MERGE)
-    return None
+    seen = _Seen(column, as_numbers(column.levels), _n_present(column, weights))
+    return next((found for rule in _RULES if (found := rule(seen)) is not None), None)
+
+
+def _dates(seen: _Seen) -> Suspect | None:
+    if seen.n_levels <= _MANY_NAMES or (dates := as_dates(seen.column.levels)) is None:
+        return None
+    between = f"{min(dates).date()} to {max(dates).date()}"
+    return seen.told("dates", f"holds {seen.n_levels} different dates, {between}. {_PARTS}")
+
+
+def _weights(seen: _Seen) -> Suspect | None:
+    if seen.numbers is None or not _is_weights(seen.column, seen.numbers):
+        return None
+    return seen.told("weights", f"looks like survey weights. {_weigh(seen.column.name)}")
+
+
+def _repeated(seen: _Seen) -> Suspect | None:
+    if seen.n_levels <= _MANY_NAMES or not _is_repeated(seen.column, seen.numbers):
+        return None
+    least, most = seen.column.counts().min(), seen.column.counts().max()
+    often = f"{least} rows each" if least == most else f"{least} to {most} rows each"
+    told = f"looks like an identifier that repeats: {seen.n_levels} of them, {often}. "
+    return seen.told("repeated", told + _cluster(seen.column.name))
+
+
+def _counts(seen: _Seen) -> Suspect | None:
+    if seen.numbers is None or not _is_counts(seen.column.name, seen.numbers):
+        return None
+    return seen.told("counts", f"looks like counts of rows. {_weigh(seen.column.name)}")
+
+
+def _constant(seen: _Seen) -> Suspect | None:
+    return seen.told("constant", "is constant: it can have no links.") if seen.n_levels <= 1 else None
+
+
+def _continuous(seen: _Seen) -> Suspect | None:
+    is_number = seen.numbers is not None and not _has_leading_zeros(seen.column)
+    if not is_number or not _is_continuous(seen.numbers or [], seen.n_rows):
+        return None
+    told = f"looks continuous: {seen.n_levels} different numbers in {seen.n_rows} rows. "
+    return seen.told("continuous", told + _BIN)
+
+
+def _words(seen: _Seen) -> Suspect | None:
+    if seen.numbers is not None or not (words := words_among_numbers(seen.column, seen.n_rows)):
+        return None
+    told = f"holds {seen.n_levels - len(words)} different numbers, and {', '.join(map(repr, words))}. "
+    told += f"Where that stands for a missing value: --missing-tokens NA,{','.join(words)} (in Python: "
+    return seen.told("words", told + f"text=TextFormat(missing={('NA', *words)!r})).")
+
+
+def _identifier(seen: _Seen) -> Suspect | None:
+    if seen.n_levels <= _MANY_NAMES or not _is_identifier(seen.numbers, seen.n_levels, seen.n_rows):
+        return None
+    return seen.told("identifier", f"looks like an identifier: {seen.n_levels} levels in {seen.n_rows} rows.")
+
+
+def _many_levels(seen: _Seen) -> Suspect | None:
+    if seen.n_levels <= _MANY:
+        return None
+    told = f"has {seen.n_levels} levels, about {seen.n_rows / seen.n_levels:.1f} rows each. "
+    return seen.told("many levels", told + _MERGE)
+
+
+_RULES = (_dates, _weights, _repeated, _counts, _constant, _continuous, _words, _identifier, _many_levels)
+"""The first that applies is told."""
 
 
 def _n_present(column: Column, weights: NDArray[np.int64] | None) -> int:
@@ -90,6 +180,7 @@ _BIN = (
     "Cut it into bins with --bins 4 --bin-by quantile (or width) (in Python: bins=Bins(4, by='quantile')), "
     "or take it as it is with --categorical."
 )
+_PARTS = "Take its parts with --dates month,weekday (or year, quarter, day, hour; in Python: dates=['month'])."
 _MERGE = (
     "Chance alone links such columns: merge rare levels (--merge-rare 20; in Python merge_rare=20), or leave "
     "it out (--exclude; exclude=[...])."
@@ -98,6 +189,58 @@ _MERGE = (
 
 def _weigh(name: str) -> str:
     return f"To count each row that often: --weights {name} (in Python: weights={name!r})."
+
+
+def _cluster(name: str) -> str:
+    return (
+        "Rows of one thing are alike, so that plain p-values are too small: "
+        f"--cluster {name} makes them right (in Python: cluster={name!r})."
+    )
+
+
+def words_among_numbers(column: Column, n_rows: int) -> list[str]:
+    """Return the few levels of a column of many numbers that are none; nothing where it holds other things.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> words_among_numbers(from_values("age", [f"{n / 2}" for n in range(40)] + ["refused"]), 41)
+    ['refused']
+    """
+    if len(column.levels) <= _MANY_NAMES or not all(isinstance(level, str) for level in column.levels):
+        return []
+    texts = [str(level) for level in column.levels]
+    words = [text for text in texts if not is_numeral(text)]
+    if not 1 <= len(words) <= _MOST_WORDS:
+        return []
+    numbers = as_numbers([text for text in texts if text not in words])
+    return words if numbers is not None and _is_continuous(numbers, n_rows) else []
+
+
+def _is_weights(column: Column, numbers: list[float]) -> bool:
+    name = column.name.lower()
+    if len(numbers) < 2 or min(numbers) < 0 or all(number.is_integer() for number in numbers):
+        return False
+    if not _WEIGHT_NAMES.fullmatch(name):
+        return False
+    if name not in ("weight", "weights"):
+        return True
+    times = column.counts()
+    return bool(0.5 < float(np.array(numbers) @ times) / times.sum() < 2)  # else kilograms, perhaps
+
+
+def _is_repeated(column: Column, numbers: list[float] | None) -> bool:
+    """Whether a column names things that have several rows each."""
+    if numbers is not None and not all(number.is_integer() for number in numbers):
+        return False
+    if column.counts().min() < 2:
+        return False
+    return _THING_NAMES.fullmatch(column.name) is not None
+
+
+def _has_leading_zeros(column: Column) -> bool:
+    """Whether numbers are codes such as 00501, which no calculation would write so."""
+    return any(isinstance(level, str) and re.match(r"0\d", level) is not None for level in column.levels)
 
 
 def _is_counts(name: str, numbers: list[float]) -> bool:

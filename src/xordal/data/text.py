@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import csv
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
 
 from xordal.data.column import MISSING, Column, Where, from_values
-from xordal.data.dialect import TextFormat, decode, find_delimiter, looks_like_header, records
+from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, records
+from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes, named_columns
 from xordal.errors import DataError, DataWarning, counted
 
 _LARGE = 1 << 20  # characters from which on Arrow is worth its import
@@ -20,7 +25,7 @@ _BLOCK = 1 << 24  # bytes Arrow parses at a time: a record must fit
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class Text:
     """A decoded file, split into its header and the rest."""
 
     label: str
@@ -31,6 +36,7 @@ class _Text:
 
     @property
     def body(self) -> str:
+        """The text behind the header."""
         return self.text[self.body_start :]
 
     def line_of(self, row: int) -> int:
@@ -43,50 +49,113 @@ class _Text:
 
 
 def parse(data: bytes, form: TextFormat, label: str, *, least_columns: int = 2) -> tuple[list[Column], Where]:
+    """Return what :func:`parse_text` returns, from the bytes of a file."""
+    return parse_text(decode(data, form.encoding, label), form, label, least_columns=least_columns)
+
+
+def parse_text(
+    text: str, form: TextFormat, label: str, *, least_columns: int = 2
+) -> tuple[list[Column], Where]:
     """Return the columns of a text file, and a function that tells where a row is.
 
-    Every value is a string, as it stands in the file; blank lines are no rows. Fewer than ``least_columns``
-    are refused: mostly they are more, and their delimiter was not found.
+    Every value is a string, as it stands in the file; lines without a value are no rows. Fewer than
+    ``least_columns`` are refused: mostly they are more, and their delimiter was not found.
 
     Raises
     ------
     DataError
         If the file is no complete table: with the line, the column and what to do.
     """
-    text = _split(decode(data, form.encoding, label), form, label, least_columns)
-    columns = [_without_tokens(column, form.missing) for column in _columns(text)]
-    return columns, lambda row, name: f"{label}, line {text.line_of(row)}, column {name!r}"
+    whole = split_text(text, form, label, least_columns)
+    columns = _finished(_columns(whole), form, label, least_columns)
+    return columns, lambda row, name: f"{label}, line {whole.line_of(row)}, column {name!r}"
 
 
-def _split(text: str, form: TextFormat, label: str, least_columns: int) -> _Text:
+def from_records(
+    rows: Sequence[list[str]], form: TextFormat, label: str, *, least_columns: int = 2
+) -> tuple[list[Column], Where]:
+    """Return the columns of a sheet, whose cells are text, and a function that tells where a row is."""
+    numbered = [(n, row) for n, row in enumerate(rows, start=1) if n > (form.skip or 0) and n_filled(row)]
+    if not numbered:
+        raise DataError(f"{label}: there are no rows.")
+    heading = find_heading([row for _, row in numbered[:SAMPLE]], form.has_header)
+    _tell_heading(label, heading, form, [n for n, _ in numbered], "row")
+    body = numbered[heading.n_above + heading.has_header :]
+    n_below = n_notes([row for _, row in body], len(heading.names))
+    _tell_notes(label, n_below)
+    body = body[: len(body) - n_below]
+    if not body:
+        raise DataError(f"{label}: there is a header but no rows.")
+    width = len(heading.names)
+    values = zip(*[row[:width] for _, row in body], strict=True)
+    raw = [from_values(name, column) for name, column in zip(heading.names, values, strict=True)]
+    columns = _finished(raw, form, label, least_columns)
+    return columns, lambda row, name: f"{label}, row {body[row][0]}, column {name!r}"
+
+
+def split_text(text: str, form: TextFormat, label: str, least_columns: int) -> Text:
+    """Return a text with its delimiter found and its header apart; the text may be the beginning of a file."""
     if "\0" in text:
         line = _line_count(text[: text.index("\0")]) + 1
         raise DataError(
             f"{label}, line {line}: there is a NUL byte, so this is no text file in the encoding used. Save it "
             "as CSV in UTF-8, or give its encoding, for example --encoding utf-16."
         )
-    delimiter = form.delimiter or ("\t" if _is_tab_separated(label, text) else find_delimiter(text))
+    text, delimiter = _delimited(text, form, label, least_columns)
+    skipped = _offset(text, form.skip or 0)
     try:
-        line, first = next(records(text, delimiter), (0, []))
+        next(records(text[skipped:], delimiter), None)  # a quotation in the header that never ends is refused
+        first = list(islice(records(text[skipped:], delimiter, strict=False), SAMPLE))
     except csv.Error as error:
         raise DataError(f"{label}: the first line is not valid CSV ({error}). Mend its quotes.") from None
     if not first:
         raise DataError(f"{label}: the file is empty. The first line must name the columns.")
-    has_header = looks_like_header(first) if form.has_header is None else form.has_header
-    if form.has_header is None and not has_header:
+    heading = find_heading([record for _, record in first], form.has_header)
+    lines = [(form.skip or 0) + line for line, _ in first]
+    _tell_heading(label, heading, form, lines, "line")
+    n_before = heading.n_above + heading.has_header
+    start = _offset(text, lines[n_before - 1]) if n_before else skipped
+    return Text(label, text, delimiter, heading.names, start)
+
+
+def _delimited(text: str, form: TextFormat, label: str, least_columns: int) -> tuple[str, str]:
+    """Return the text and its delimiter; where many blanks separate values, with one of them."""
+    if form.delimiter is not None:
+        return text, form.delimiter
+    if _is_tab_separated(label, text):
+        return text, "\t"
+    found = find_delimiter(text)
+    if found is None and least_columns > 1 and (plain := blanks_between(text)) is not None:
+        return plain, " "
+    return text, found or ","
+
+
+def _tell_heading(label: str, heading: Heading, form: TextFormat, lines: Sequence[int], unit: str) -> None:
+    if heading.n_above:
+        last = lines[heading.n_above] - 1
+        where = f"{unit} 1 is" if last == 1 else f"{unit}s 1 to {last} are"
         warnings.warn(
-            f"{label}: the first line holds numbers only, so it is read as data and the columns are named x0, "
-            "x1, ... Say --header if it names the columns, --no-header if not.",
+            f"{label}: {where} above the header and not read; --skip-lines says how many to leave out.",
             DataWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    names = [name.strip() for name in first] if has_header else [f"x{v}" for v in range(len(first))]
-    _check_names(label, names, least_columns)
-    return _Text(label, text, delimiter, names, _offset(text, line) if has_header else 0)
+    if form.has_header is None and not heading.has_header:
+        warnings.warn(
+            f"{label}: the first {unit} holds numbers only, so it is read as data and the columns are named "
+            "x0, x1, ... Say --header if it names the columns, --no-header if not.",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _tell_notes(label: str, n_below: int) -> None:
+    if n_below:
+        told = f"the last {counted(n_below, 'line')} hold" if n_below > 1 else "the last line holds"
+        warnings.warn(f"{label}: {told} a note and no row; left out.", DataWarning, stacklevel=3)
 
 
 def _is_tab_separated(label: str, text: str) -> bool:
-    name = label.lower().removesuffix(".gz")
+    name = label.lower()
     return name.endswith((".tsv", ".tab")) and "\t" in text
 
 
@@ -105,24 +174,20 @@ def _line_count(text: str) -> int:
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
-def _check_names(label: str, names: list[str], least_columns: int) -> None:
-    for place, name in enumerate(names, start=1):
-        if not name:
-            index = " A row index from pandas or R is left out when written with index=False, row.names=FALSE."
-            told = f"{label}: column {place} has no name. Name it in the first line."
-            raise DataError(told + (index if place == 1 else ""))
-        if names.index(name) != place - 1:
-            raise DataError(
-                f"{label}: columns {names.index(name) + 1} and {place} are both named {name!r}. Rename one."
-            )
-    if len(names) < least_columns:
+def _finished(raw: Sequence[Column], form: TextFormat, label: str, least_columns: int) -> list[Column]:
+    """Return columns with missing values marked and a name each; one where there should be more is refused."""
+    columns, said = named_columns([without_tokens(column, form.missing) for column in raw], label)
+    for line in said:
+        warnings.warn(line, DataWarning, stacklevel=2)
+    if len(columns) < least_columns:
         raise DataError(
-            f"{label}: only one column, {names[0]!r}. A network needs at least two. If there are more, "
+            f"{label}: only one column, {columns[0].name!r}. A network needs at least two. If there are more, "
             "separate them by commas or tabs, or give their delimiter, for example --delimiter ' '."
         )
+    return columns
 
 
-def _columns(text: _Text) -> list[Column]:
+def _columns(text: Text) -> list[Column]:
     if not text.body.strip("\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
     data = _encoded(text)
@@ -133,7 +198,7 @@ def _columns(text: _Text) -> list[Column]:
     return _by_arrow(text, data) or _by_python(text, strict=False)
 
 
-def _encoded(text: _Text) -> bytes:
+def _encoded(text: Text) -> bytes:
     try:
         return text.body.encode()
     except UnicodeEncodeError as error:  # the encoding given was not the file's
@@ -144,7 +209,7 @@ def _encoded(text: _Text) -> bytes:
         ) from None
 
 
-def _by_arrow(text: _Text, data: bytes) -> list[Column] | None:
+def _by_arrow(text: Text, data: bytes) -> list[Column] | None:
     """Return the columns, or None for a file that is wrong or has a huge record."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -168,30 +233,62 @@ def _by_arrow(text: _Text, data: bytes) -> list[Column] | None:
         )
     except pa.ArrowInvalid:
         return None
-    return [column_of(name, array) for name, array in zip(text.names, table.columns, strict=True)]
+    columns = [column_of(name, array) for name, array in zip(text.names, table.columns, strict=True)]
+    return _without_blank_rows(columns)
 
 
-def _by_python(text: _Text, strict: bool) -> list[Column]:
+def _without_blank_rows(columns: list[Column]) -> list[Column] | None:
+    """Leave out rows that hold no value at all, as the records of a small file do; None where all are such."""
+    is_blank = None
+    for column in columns:
+        blank = np.array([not str(level).strip() for level in column.levels])
+        if not blank.any():
+            return columns
+        here = blank[column.codes]
+        is_blank = here if is_blank is None else is_blank & here
+    if is_blank is None or not is_blank.any():
+        return columns
+    return None if is_blank.all() else [column.only(~is_blank) for column in columns]
+
+
+def _by_python(text: Text, strict: bool) -> list[Column]:
     before = _line_count(text.text[: text.body_start])
     rows: list[list[str]] = []
-    line = 0
+    lines: list[int] = []
     try:
         for line, record in records(text.body, text.delimiter, strict):
-            if len(record) != len(text.names):
-                raise DataError(
-                    f"{text.label}, line {before + line}: {counted(len(record), 'value')}, but the header "
-                    f"names {counted(len(text.names), 'column')}. Mend the line, or quote values that contain "
-                    f"the delimiter {text.delimiter!r}."
-                )
             rows.append(record)
+            lines.append(before + line)
     except csv.Error as error:
+        after = lines[-1] if lines else before
         raise DataError(
-            f"{text.label}, after line {before + line}: not valid CSV ({error}). Mend the quotes."
+            f"{text.label}, after line {after}: not valid CSV ({error}). Mend the quotes."
         ) from None
+    width = len(text.names)
+    n_below = n_notes(rows, width)
+    _tell_notes(text.label, n_below)
+    rows = rows[: len(rows) - n_below]
+    if not rows:
+        raise DataError(f"{text.label}: there is a header but no rows.")
+    for place, record in enumerate(rows):
+        if len(record) != width:
+            rows[place] = _fitted(record, text, lines[place])
     return [from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)]
 
 
-def _without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
+def _fitted(record: list[str], text: Text, line: int) -> list[str]:
+    """Return a record without the blank values behind the last column; refuse one of another length."""
+    width = len(text.names)
+    if len(record) > width and n_filled(record[width:]) == 0:
+        return record[:width]
+    raise DataError(
+        f"{text.label}, line {line}: {counted(len(record), 'value')}, but the header names "
+        f"{counted(width, 'column')}. Mend the line, or quote values that contain the delimiter "
+        f"{text.delimiter!r}."
+    )
+
+
+def without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
     """Return the column with the levels that stand for a missing value marked as missing."""
     missing = {"", *(token.strip() for token in tokens)}
     groups = [MISSING if str(level).strip() in missing else code for code, level in enumerate(column.levels)]

@@ -13,7 +13,7 @@ EngineName = Literal["fast", "reference"]
 RankBy = Literal["interaction", "total"]
 BinBy = Literal["quantile", "width"]
 
-Missing = Literal["error", "drop", "level"]
+Missing = Literal["error", "drop", "level", "auto"]
 """What becomes of missing values when a table is read."""
 
 Unseen = Literal["error", "missing", "impossible"]
@@ -27,3 +27,6 @@ StoppedBy = Literal["time limit", "memory limit", "interruption"]
 
 HiddenBy = Literal["size", "letter"]
 """How hidden groups are told in data: by how much pairs show, or by whether a test sees that a pair depends."""
+
+CacheBy = Literal["time", "content", "off"]
+"""How a packed table is known to be that of the data: by size and time of files, by content; or no cache."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from xordal.data.discretise import Bins
+from xordal.data.discretise import Binning, Bins
 from xordal.data.read import Reading
 from xordal.errors import SettingsError, nearest
 from xordal.search.constraints import Constraints
@@ -78,7 +78,7 @@ class RunSettings:
             columns=None if self.columns is None else list(self.columns),
             weights=self.weights,
             missing=self.missing,  # type: ignore[arg-type]  # Reading checks it
-            bins=bins,
+            bins=Binning.of(bins),
             merge_rare=self.merge_rare,
             categorical=self.categorical,
         )

@@ -162,7 +162,7 @@ def test_reproduce_as_json(tmp_path: Path) -> None:
     [
         (["learn", "nothing.csv"], 1, "There is no file 'nothing.csv'"),
         (["learn", "."], 1, "is a directory"),
-        (["learn", "bad.csv"], 1, "line 3, column 'b': the value is missing"),
+        (["learn", "bad.csv", "--missing", "error"], 1, "line 3, column 'b': the value is missing"),
         (["learn", "good.csv", "-k", "2", "-m", "3"], 2, "give -k or -m, not both"),
         (["learn", "good.csv", "-k", "0"], 2, "-k"),
         (["learn", "good.csv", "--delta-h", "-1"], 2, "--delta-h"),

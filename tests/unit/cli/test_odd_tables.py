@@ -30,7 +30,7 @@ def test_weighted_rows_are_judged_as_repeated_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "told"),
     [
-        ("a,b\n" + "x" * 200_000 + ",1\ny,\n", [], "line 3, column 'b'"),
+        ("a,b\n" + "x" * 200_000 + ",1\ny,\n", ["--missing", "error"], "line 3, column 'b'"),
         ("a,b\n" + "x" * 200_000 + "\n", [], "line 2: 1 value"),
         ("a,b\n1,+2AA-\n", ["--encoding", "utf-7"], "line 2: half a character"),
         ("a,b\n1,2\n", ["--columns", "a\rb"], "separated by commas"),

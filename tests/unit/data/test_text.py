@@ -50,12 +50,15 @@ def test_a_mark_tells_the_encoding(encoding: str) -> None:
 def test_an_encoding_can_be_given() -> None:
     content = "name,b\nMüller,1\nGarcía,2\n".encode("latin-1")
     assert levels(content, encoding="latin-1")[0] == ("García", "Müller")
-    with pytest.raises(DataError, match=r"t.csv: byte 8 is not UTF-8 text.*--encoding latin-1"):
-        levels(content)
+    with pytest.warns(DataWarning, match=r"t.csv: not UTF-8, so it is read as Windows-1252"):
+        assert levels(content)[0] == ("García", "Müller")
+    with pytest.raises(DataError, match=r"t.csv: byte 4 is not UTF-8 text.*--encoding latin-1"):
+        levels("a,b\nМосква,1\nТула,2\n".encode("cp1251"))
     with pytest.raises(DataError, match="not ascii text"):
         levels(content, encoding="ascii")
     with pytest.raises(DataError, match=r"line 1: there is a NUL byte.*utf-16"):
-        levels("a,b\nx,1\n".encode("utf-16-le"))
+        levels("a\0,b\nx,1\n")
+    assert levels("a,b\nx,1\n".encode("utf-16-le")) == (("x",), ("1",))
     assert levels("\ufeffa,b\nx,1\n", encoding="utf8") == (("x",), ("1",))
 
 
@@ -108,7 +111,10 @@ cell = st.text('ab ,;"\n\r\t0é', max_size=4)
 @given(st.lists(st.lists(cell, min_size=2, max_size=2), min_size=1, max_size=5), st.sampled_from("\n\r"))
 def test_both_parsers_read_what_is_well_formed(rows: list[list[str]], end: str) -> None:
     quoted = [",".join('"' + value.replace('"', '""') + '"' for value in row) for row in rows]
-    text = reader._Text("t.csv", end.join(["a,b", *quoted]), ",", ["a", "b"], len("a,b") + 1)
+    text = reader.Text("t.csv", end.join(["a,b", *quoted]), ",", ["a", "b"], len("a,b") + 1)
+    rows = [row for row in rows if any(value.strip() for value in row)]  # a row without a value is none
+    if not rows:
+        return
     by_arrow, by_python = reader._by_arrow(text, text.body.encode()), reader._by_python(text, strict=True)
     assert by_arrow is not None
     for one, two, position in zip(by_arrow, by_python, (0, 1), strict=True):
@@ -136,5 +142,5 @@ def test_random_text_means_the_same_in_small_and_large_files(body: str) -> None:
         assert told(body) == small
     if isinstance(small, str):
         return
-    records = [r for r in csv.reader(io.StringIO(body, newline="")) if r]
+    records = [r[:2] for r in csv.reader(io.StringIO(body, newline="")) if any(value.strip() for value in r)]
     assert small == [[value if value.strip() else None for value in record] for record in records]

@@ -1,0 +1,208 @@
+"""Tables as people have them: workbooks, JSON, archives, titles, money, dates, odd headers."""
+
+import bz2
+import io
+import json
+import lzma
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.examples import some
+from xordal import Bins, DataError, DataWarning, SettingsError, TextFormat, read_table
+from xordal.data.heading import find_heading
+from xordal.data.numerals import written_numbers
+from xordal.data.table import CategoricalTable
+
+PLAIN = "colour,size\nred,small\nblue,large\nred,large\n"
+
+
+def written(folder: Path, content: bytes | str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def zipped(**files: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+def values(table: CategoricalTable) -> dict[str, list[object]]:
+    return {
+        name: [levels[code] for code in codes]
+        for name, levels, codes in zip(table.names, table.levels, table.codes, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        bz2.compress(PLAIN.encode()),
+        lzma.compress(PLAIN.encode()),
+        pa.compress(PLAIN.encode(), "zstd", asbytes=True) if hasattr(pa, "compress") else b"",
+        zipped(**{"t.csv": PLAIN}),
+        zipped(**{"__MACOSX/._t.csv": "x", "inner/t.csv": PLAIN}),
+        PLAIN.encode("utf-16"),
+        PLAIN.encode("utf-16-le"),
+        PLAIN.encode("utf-16-be"),
+        PLAIN.encode("utf-8-sig"),
+        PLAIN.replace(",", "  ").encode(),
+        PLAIN.replace(",", ";").encode(),
+        ("sep=|\n" + PLAIN.replace(",", "|")).encode(),
+        ("".join(line + ",,\n" for line in PLAIN.splitlines())).encode(),
+        PLAIN.replace("red,small\n", "red,small\n,\n").encode(),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::xordal.errors.DataWarning")
+def test_the_same_table_however_it_is_written(tmp_path: Path, content: bytes) -> None:
+    table = read_table(written(tmp_path, content, "t.bin"))
+    assert values(table) == {"colour": ["red", "blue", "red"], "size": ["small", "large", "large"]}
+
+
+def test_json_lines_and_lists_keep_types(tmp_path: Path) -> None:
+    rows = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 1}]
+    lines = "\n".join(map(json.dumps, rows))
+    for content in (lines, json.dumps(rows, indent=1)):
+        table = read_table(written(tmp_path, content), missing="level")
+        assert table.levels == ((1, 2), ("x", "y", "(missing)"))
+    with pytest.raises(DataError, match=r"line 2: not valid JSON"):
+        read_table(written(tmp_path, '{"a": 1}\n{"a": }\n'))
+    with pytest.raises(DataError, match=r"row 1, column 'a': a list"):
+        read_table(written(tmp_path, '{"a": [1]}\n'))
+
+
+def test_feather(tmp_path: Path) -> None:
+    from pyarrow import feather
+
+    table = pa.table({"a": [1, 2], "b": ["x", "y"]})
+    feather.write_feather(table, tmp_path / "file")
+    with pa.OSFile(str(tmp_path / "stream"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    for name in ("file", "stream"):
+        assert read_table(tmp_path / name).levels == ((1, 2), ("x", "y"))
+
+
+def test_an_archive_of_several_files_names_them(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"zip archive of 2 files: a.csv, b.csv"):
+        read_table(written(tmp_path, zipped(**{"a.csv": PLAIN, "b.csv": PLAIN})))
+
+
+def test_titles_notes_and_odd_headers_are_left_out_and_told(tmp_path: Path) -> None:
+    body = "a,b,c,d\n1,2,3,x\n1,3,3,y\n2,2,3,x\n"
+    with pytest.warns(DataWarning, match=r"lines 1 to 3 are above the header"):
+        assert read_table(written(tmp_path, f"Survey of 2024\nby the office, region\n\n{body}")).names == (
+            *"abcd",
+        )
+    with pytest.warns(DataWarning, match=r"last line holds a note"):
+        assert read_table(written(tmp_path, f"{body}Source: the office\n")).n_rows == 3
+    with pytest.warns(DataWarning, match=r"2 columns are named 'a'; the one at place 3 is called 'a \(2\)'"):
+        assert read_table(written(tmp_path, "a,b,a\n1,2,3\n2,2,3\n")).names == ("a", "b", "a (2)")
+    with pytest.warns(DataWarning, match=r"column 2 has no name and is called 'column 2'"):
+        assert read_table(written(tmp_path, "a,,c\n1,2,3\n2,2,3\n")).names == ("a", "column 2", "c")
+    with pytest.warns(DataWarning, match=r"numbers the rows"):
+        assert read_table(written(tmp_path, ",b,c\n0,x,u\n1,y,v\n2,x,u\n")).names == ("b", "c")
+    with pytest.warns(DataWarning, match=r"numbers the rows"):
+        assert read_table(written(tmp_path, '"b" "c"\n"1" "x" "u"\n"2" "y" "v"\n')).names == ("b", "c")
+    assert read_table(written(tmp_path, f"x\ny\n{body}"), text=TextFormat(skip=2)).names == (*"abcd",)
+
+
+def test_a_missing_reader_of_workbooks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "fastexcel", None)
+    with pytest.raises(DataError, match=r"pip install 'xordal\[excel\]'"):
+        read_table(written(tmp_path, zipped(**{"xl/workbook.xml": "<x/>"})))
+    with pytest.raises(DataError, match=r"no workbook, so it has no sheet 'x'"):
+        read_table(written(tmp_path, PLAIN), text=TextFormat(sheet="x"))
+
+
+@settings(max_examples=some(200))
+@given(
+    st.lists(st.decimals(-(10**9), 10**9, places=2, allow_nan=False), min_size=1, max_size=8),
+    st.sampled_from([(",", "."), (".", ","), (" ", ","), ("'", "."), ("\u00a0", ","), ("", ".")]),
+    st.sampled_from(["", "$", "€ ", "CHF "]),
+)
+def test_numbers_written_in_one_way_are_read(
+    numbers: list[Decimal], marks: tuple[str, str], money: str
+) -> None:
+    thousands, decimal = marks
+
+    def text(number: object) -> str:
+        return money + f"{number:,.2f}".replace(",", "_").replace(".", decimal).replace("_", thousands)
+
+    texts = [text(number).replace(money + "-", "-" + money) for number in numbers]
+    assert written_numbers(texts) == [float(number) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1.2.3", "12:30", "1,23,4", "5 apples", "(5", "--5", "$5%", "12 34", "A1"]
+)
+def test_what_is_no_number(text: str) -> None:
+    assert written_numbers([text]) is None
+
+
+def test_bins_by_column() -> None:
+    table = {"age": [n % 90 for n in range(100)], "dose": [f"{n},5%" for n in range(100)], "few": [0, 1] * 50}
+    read = read_table(table, bins={"age": 5, "dose": Bins(2, by="width"), "few": 2})
+    assert read.n_levels == (5, 2, 2)
+    assert read.levels[1] == ("<= 50", "> 50")
+    assert read_table(table, bins="auto").n_levels == (4, 4, 2)
+    with pytest.raises(DataError, match="no column 'aeg'; did you mean 'age'"):
+        read_table(table, bins={"aeg": 5})
+
+
+def test_parts_of_dates() -> None:
+    days = [f"{n % 28 + 1:02}.{n % 12 + 1:02}.2024 {n % 24}:30" for n in range(200)]
+    table = read_table({"visit": days, "x": [0, 1] * 100}, dates=["month", "weekday", "hour", "year"])
+    assert table.names == ("visit month", "visit weekday", "visit hour", "x")
+    assert table.levels[0][:3] == ("Jan", "Feb", "Mar")
+    assert table.levels[1][0] == "Mon"
+    by_name = read_table(
+        {"visit": days, "x": [0, 1] * 100}, dates={"visit": ["quarter"]}, columns=["visit", "x"]
+    )
+    assert by_name.names == ("visit quarter", "x")
+    with pytest.raises(SettingsError, match=r"no 'moth'; did you mean 'month'"):
+        read_table({"visit": days}, dates=["moth"])
+
+
+def test_missing_values_are_counted_before_rows_go() -> None:
+    generator = np.random.default_rng(0)
+    holes = [None if generator.random() < 0.8 else "x" for _ in range(1600)]
+    table = {"a": holes, "b": [0, 1] * 800, "c": [None] * 1600}
+    n_left = sum(value is not None for value in holes)
+    with pytest.warns(DataWarning) as told:
+        assert read_table(table, missing="drop").n_rows == n_left
+    assert "Without a single value, so left out: 'c'." in str(told[0].message)
+    assert f"costs {1600 - n_left:,} of 1,600 rows" in str(told[1].message)
+    assert "--exclude 'a' --missing drop keeps 1,600 rows" in str(told[1].message)
+    with pytest.warns(DataWarning, match="a level of their own"):
+        assert read_table({"a": holes, "b": [0, 1] * 800}, missing="auto").n_rows == 1600
+    few = [None, *["x", "y"] * 800]
+    with pytest.warns(DataWarning, match="Dropped 1 of 1,601 rows"):
+        assert read_table({"a": few, "b": [0, *[0, 1] * 800]}, missing="auto").n_rows == 1600
+
+
+def test_a_dash_among_numbers_is_no_number(tmp_path: Path) -> None:
+    rows = "".join(f"{n / 3:.2f},{n % 2}\n" for n in range(200))
+    with pytest.warns(DataWarning, match="'-' is taken as missing"):
+        table = read_table(written(tmp_path, f"x,y\n{rows}-,1\n"), bins=4, missing="drop")
+    assert table.n_levels == (4, 2)
+    assert table.n_rows == 200
+
+
+@settings(max_examples=some(100))
+@given(st.integers(2, 8), st.integers(0, 4), st.data())
+def test_any_number_of_titles_is_found(width: int, n_titles: int, data: st.DataObject) -> None:
+    names = [f"name {v}" for v in range(width)]
+    rows = [[str(n * v) for v in range(width)] for n in range(6)]
+    titles = [["a title"] + [""] * data.draw(st.integers(0, width - 1)) for _ in range(n_titles)]
+    heading = find_heading([*titles, names, *rows], None)
+    assert (heading.n_above, heading.names) == (n_titles, names)

@@ -107,13 +107,8 @@ def _rule_again(cells: Counter[tuple[int, ...]], group: Submodel) -> bool:
     if rule is None:
         return True
     n_rows = sum(cells.values())
-    if rule.kind in ("parity", "sum"):
-        hits = sum(
-            count
-            for cell, count in cells.items()
-            if sum(f * code for f, code in zip(rule.factors, cell, strict=True)) % rule.modulus
-            == rule.remainder
-        )
+    if (additive := rule.additive) is not None:
+        hits = sum(count for cell, count in cells.items() if additive.sum_of(cell) == 0)
         return abs(hits / n_rows - rule.holds) < 1e-9
     assert rule.target is not None
     place = members(group.variables).index(rule.target)

@@ -286,10 +286,8 @@ def _rule(
 
 def _follows(group: Submodel, rule: Rule, before: CellCounts) -> Callable[[tuple[int, ...]], bool]:
     """Return whether a cell follows a rule, a function being read off the old rows."""
-    if rule.kind != "function":
-        return lambda cell: (
-            sum(f * code for f, code in zip(rule.factors, cell, strict=True)) % rule.modulus == rule.remainder
-        )
+    if (additive := rule.additive) is not None:
+        return lambda cell: additive.sum_of(cell) == 0
     assert rule.target is not None
     place = members(group.variables).index(rule.target)
     best: dict[tuple[int, ...], tuple[int, int]] = {}

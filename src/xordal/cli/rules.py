@@ -69,7 +69,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
 
     if not 0 < alpha < 1:
         raise typer.BadParameter("--alpha must be above 0 and below 1.")
-    output.check_name(broken, data)
+    output.check_table_name(broken, data)
 
     def note(line: str) -> None:
         if not quiet:
@@ -135,7 +135,6 @@ def _numbers(text: str | None) -> list[int] | None:
 
 
 def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None:
-    from xordal.data.write import csv_pieces
     from xordal.errors import counted
     from xordal.rules.repair import broken_rows
 
@@ -147,5 +146,5 @@ def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None
         told = ["" if value is None else value for value in (each.value, each.repaired)]
         numbers = " ".join(str(k + 1) for k in each.rules)
         lines.append([each.row + 1, numbers, change, *told, each.n_repairs, *values])
-    output.write(file, csv_pieces(names, lines))
+    output.write_table(file, names, lines)
     output.tell(counted(len(lines), "row"), file)

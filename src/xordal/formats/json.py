@@ -140,7 +140,9 @@ def _rule(rule: Rule, names: tuple[str, ...]) -> Json:
     told |= {"low": rule.low, "high": rule.high, "log_p_value": rule.log_p_value, "is_exact": rule.is_exact}
     if rule.target is not None:
         return {**told, "target": names[rule.target]}
-    told |= {"modulus": rule.modulus, "remainder": rule.remainder, "factors": list(rule.factors)}
+    assert rule.additive is not None, "what has no target is a sum"
+    additive = rule.additive
+    told |= {"modulus": additive.modulus, "remainder": additive.remainder, "factors": list(additive.factors)}
     return {**told, "marked": list(rule.marked)} if rule.marked else told
 
 

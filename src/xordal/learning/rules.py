@@ -40,9 +40,7 @@ def with_rules(
     groups = learned.submodels or ()
     alpha = getattr(plan.criterion, "alpha", None)
     found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups)
-    told = {
-        group.variables for group in groups if group.rule is not None and group.rule.kind in ("parity", "sum")
-    }
+    told = {group.variables for group in groups if group.rule is not None and group.rule.additive is not None}
     entries = [
         rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told
     ]

@@ -168,11 +168,12 @@ def without_parts_of(sums: Sequence[VarSet], groups: Sequence[Submodel]) -> list
 
 def _with_sum(table: Floats, variables: VarSet, group: Submodel) -> Floats:
     """Return the table of largest entropy with the pairs of a set, and with the part of a group's sum in it."""
-    assert group.rule is not None
-    factor = dict(zip(members(group.variables), group.rule.factors, strict=True))
+    assert group.rule is not None and group.rule.additive is not None
+    additive = group.rule.additive
+    factor = dict(zip(additive.variables, additive.factors, strict=True))
     codes = np.indices(table.shape)
     values = sum(factor[v] * codes[axis] for axis, v in enumerate(members(variables)))
-    return fit_sum(table, np.asarray(values) % group.rule.modulus)
+    return fit_sum(table, np.asarray(values) % additive.modulus)
 
 
 def _pairs_and(variables: VarSet, groups: Sequence[VarSet]) -> list[Axes]:

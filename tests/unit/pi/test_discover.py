@@ -99,12 +99,10 @@ def test_sums_modulo_the_levels_with_signs() -> None:
     z = (grid[:, 0] - grid[:, 1] + 3) % 5
     rule = find_rule(cells_of(np.column_stack([grid, z])), (0, 1, 2), [tuple(range(5))] * 3)
     assert rule is not None and rule.is_exact and rule.low > 0.98 and rule.log_p_value < log(1e-9)
-    assert (rule.kind, rule.holds, rule.modulus, rule.remainder, rule.factors) == (
-        "sum",
-        1.0,
-        5,
-        2,
-        (1, -1, -1),
+    assert (rule.kind, rule.holds) == ("sum", 1.0) and rule.additive is not None
+    assert (rule.additive.modulus, rule.additive.remainder, rule.additive.factors) == (5, 2, (1, -1, -1))
+    assert rule.additive.n_broken == 0 and all(
+        rule.additive.sum_of(cell) == 0 for cell in [(0, 0, 3), (4, 1, 1)]
     )
     assert rule.by_chance == pytest.approx(0.2)
 

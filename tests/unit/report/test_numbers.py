@@ -123,7 +123,9 @@ def words_are_explained(again: Again, group: Submodel, words: tuple[str, ...]) -
     known += [len(group.undecided) - 3, group.variables.bit_count() - 1]
     if group.rule is not None:
         known += [100 * x for x in (group.rule.holds, group.rule.by_chance, group.rule.low, group.rule.high)]
-        known += [group.rule.modulus, group.rule.remainder, len(group.rule.rates) - 8]
+        known += [len(group.rule.rates) - 8]
+        if group.rule.additive is not None:
+            known += [group.rule.additive.modulus, group.rule.additive.constant]
         known += [100 * x for rate in group.rule.rates for x in (rate.share, rate.low, rate.high)]
     labels = {str(level) for levels in again.table.levels for level in levels}
     return all(token in labels or is_among(token, known) for line in words for token in NUMBER.findall(line))

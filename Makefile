@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser libraries demo test test-fast test-long test-gpu check bench pages clean help
+.PHONY: browser libraries demo test test-fast test-long test-gpu check bench pages docs pythons clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -54,6 +54,14 @@ test-gpu: $(VENV)/.installed-dev  ## the contract of all backends on a GPU
 	$(BIN)/python -m pip install --quiet --editable ".[dev,gpu]"
 	XORDAL_TEST_GPU=1 $(BIN)/python -m pytest -n 0 -k gpu tests/contract tests/unit/counting/test_gpu.py
 
+# Each Python that is installed has an environment of its own.
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+pythons:  ## the quick tests with every Python that is installed, each in an environment of its own
+	@for python in $(PYTHONS); do \
+	  command -v $$python >/dev/null || { echo "$$python is not installed"; continue; }; \
+	  echo "== $$python"; $(MAKE) VENV=.venv-$${python##*/} PYTHON=$$python test-fast || exit 1; \
+	done
+
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -68,8 +76,12 @@ pages: $(VENV)/.installed-dev  ## build the pages of the gallery and the picture
 	$(BIN)/python docs/gallery.py
 	$(BIN)/python docs/images/make.py
 
+docs: $(VENV)/.installed-docs  ## build the documentation as a site, in docs/_build
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo "Open docs/_build/index.html"
+
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -85,6 +97,10 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[dev,bench]"

@@ -34,7 +34,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
     split_to: Annotated[
         str | None,
         typer.Option(
-            help="Write the table with its split columns to this CSV file, for learn, score and predict.",
+            help="Write the table with its split columns to this file, for learn, score and predict.",
             metavar="FILE",
         ),
     ] = None,
@@ -76,8 +76,8 @@ def rules(  # noqa: PLR0913 - one parameter per option
 
     if not 0 < alpha < 1:
         raise typer.BadParameter("--alpha must be above 0 and below 1.")
-    output.check_name(broken, data, option="--broken")
-    output.check_name(split_to, data, option="--split-to")
+    output.check_table_name(broken, data, option="--broken")
+    output.check_table_name(split_to, data, option="--split-to")
     if split_to is not None and not split:
         raise typer.BadParameter("--split-to writes what --split COL has split: name a column.")
 
@@ -147,19 +147,17 @@ def _numbers(text: str | None) -> list[int] | None:
 
 
 def _write_table(file: str, table: CategoricalTable) -> None:
-    from xordal.data.write import csv_pieces
     from xordal.errors import counted
 
     each = (
         [levels[code] for levels, code in zip(table.levels, codes, strict=True)]
         for codes in table.codes.T.tolist()
     )
-    output.write(file, csv_pieces(table.names, each))
+    output.write_table(file, table.names, each)
     output.tell(counted(table.codes.shape[1], "row"), file)
 
 
 def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None:
-    from xordal.data.write import csv_pieces
     from xordal.errors import counted
     from xordal.rules.repair import broken_rows
 
@@ -171,5 +169,5 @@ def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None
         told = ["" if value is None else value for value in (each.value, each.repaired)]
         numbers = " ".join(str(k + 1) for k in each.rules)
         lines.append([each.row + 1, numbers, change, *told, each.n_repairs, *values])
-    output.write(file, csv_pieces(names, lines))
+    output.write_table(file, names, lines)
     output.tell(counted(len(lines), "row"), file)

@@ -129,14 +129,20 @@ def weakness(learned: Learned) -> str | None:
     steps = f"{len(weak)} of {counted(len(learned.trace), 'step')} {'gains' if len(weak) == 1 else 'gain'}"
     return (
         f"{steps} less than {WEAK:g} times what chance gives on average with {counted(learned.n_rows, 'row')}: "
-        "this may well be chance, and what is built on it too. "
-        f"A threshold of {_round_up(max(entry.gain for entry in weak))} nats (--delta-h) leaves it out."
+        "this may well be chance, and what is built on it too."
+        f"{_advice(max(entry.gain for entry in weak))}"
     )
 
 
-def _round_up(gain: float) -> float:
-    """Return a number of two digits that is not below the gain."""
-    return float(f"{gain * 1.05:.1e}")
+def _advice(gain: float) -> str:
+    """Return which threshold leaves a gain out, of two digits and not below it; nothing for a gain of nothing.
+
+    Examples
+    --------
+    >>> _advice(0.00123), _advice(-1e-17)
+    (' A threshold of 0.0013 nats (--delta-h) leaves it out.', '')
+    """
+    return f" A threshold of {float(f'{gain * 1.05:.1e}')} nats (--delta-h) leaves it out." if gain > 0 else ""
 
 
 def _cliques(learned: Learned) -> list[str]:

@@ -327,7 +327,7 @@ class DecomposableMarkovNetwork:
         """Return a Bayesian network: directed, with only the arcs that are needed.
 
         Hidden groups become colliders: parents that tell nothing of one another, and together tell of the
-        child. Arcs whose direction the data do not tell are marked (:attr:`BayesianNetwork.unidentified`).
+        child. Arcs that may as well go another way are marked (:attr:`BayesianNetwork.unidentified`).
         :mod:`xordal.model.orientation` says how they are found.
 
         Examples

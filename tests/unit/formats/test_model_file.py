@@ -358,7 +358,7 @@ def test_a_file_edited_into_nonsense(edit: Edit, told: str) -> None:
     edit(whole)
     with pytest.raises(ModelFileError, match=told) as caught:
         loads(json.dumps(whole).replace("Infinity", "1e400"), "net.json")
-    assert str(caught.value).startswith("net.json: this is no sensible network")
+    assert str(caught.value).startswith("net.json: this network contradicts itself")
 
 
 @settings(max_examples=some(300))

@@ -23,7 +23,8 @@ pytestmark = pytest.mark.slow  # all of them start a browser and a server
 
 STEPS = [1, 1, 2, 2, 2, 1, 3]  # links of each step of the music box, Figure 7
 READY = "main[data-ready]"
-PATIENCE = 60_000
+PATIENCE = 60_000  # milliseconds: the machine may be busy with other tests
+expect.set_options(timeout=PATIENCE)
 
 
 def box_file(folder: Path) -> Path:

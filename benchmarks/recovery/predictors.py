@@ -89,7 +89,7 @@ def rates(model: Model, X: Any, y: Any, size: int | None, n_states: int) -> list
 
 def told(found: list[float]) -> str:
     """Return the mean and the range in per cent."""
-    return f"{np.mean(found):.1%} ({min(found):.1%} to {max(found):.1%})"
+    return f"{100 * np.mean(found):.1f} % ({100 * min(found):.1f} to {100 * max(found):.1f})"
 
 
 def rows_of(name: str, file: Path, n_states: int) -> Iterator[tuple[object, ...]]:
@@ -100,7 +100,7 @@ def rows_of(name: str, file: Path, n_states: int) -> Iterator[tuple[object, ...]
     best = pd.crosstab([X[column] for column in columns], y).max(axis=1).sum() / len(y)
     for label, model in MODELS.items():
         alone, together = (rates(model, X, y, each, n_states) for each in (None, size))
-        yield name.split("_", maxsplit=1)[0], f"{best:.1%}", label, told(alone), told(together)
+        yield name.split("_", maxsplit=1)[0], f"{100 * best:.1f} %", label, told(alone), told(together)
 
 
 def main() -> None:

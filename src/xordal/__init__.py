@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from xordal.checking import Checked, check
+    from xordal.counting.dask.backend import DaskBackend
     from xordal.data.dialect import TextFormat
     from xordal.data.discretise import Bins
     from xordal.data.read import read_table
@@ -64,6 +65,7 @@ _HOME = {
     "CategoricalTable": "xordal.data.table",
     "Checkpoint": "xordal.search.checkpoint",
     "Constraints": "xordal.search.constraints",
+    "DaskBackend": "xordal.counting.dask.backend",
     "DataError": "xordal.errors",
     "DataWarning": "xordal.errors",
     "DecomposableMarkovNetwork": "xordal.model.network",
@@ -124,6 +126,7 @@ __all__ = [
     "Checked",
     "Checkpoint",
     "Constraints",
+    "DaskBackend",
     "DataError",
     "DataWarning",
     "DecomposableMarkovNetwork",

@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import xordal
+from xordal.cli.cache import cache
 from xordal.cli.check import check
 from xordal.cli.demo import demo
 from xordal.cli.direct import direct
@@ -48,7 +49,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, check, report,
-    serve, direct, export, convert, reproduce,
+    serve, direct, export, convert, cache, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:
     app.command(cls=Command)(flat(_command))

@@ -41,8 +41,9 @@ def direct(
 
     chosen = _checked(file, to, net)
     network = read_network(net)
-    output.tell_rules_left_out(network)
     directed = network.to_bayesian()
+    if file is None or chosen == "json":
+        output.tell_rules_left_out(directed)
     if as_json:
         typer.echo(json.dumps(arcs_to_json(directed), indent=2))
     else:

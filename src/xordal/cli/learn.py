@@ -96,7 +96,6 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
         "local_search": local_search,
         "engine": engine,
         "hidden_by": hidden_by,
-        "backend": limits.counting.backend,
     }
     smoothed = asking.smoothing_of(smoothing)
     result.check(data)
@@ -105,10 +104,12 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     if result.is_plain:
         reading.tell_size(data, table)
     with stopping.terminable() as signals:
-        learned, interrupted = _watched(table, {**settings, **once}, result)
+        with limits.counting.counting() as backend:
+            learned, interrupted = _watched(table, {**settings, **once, "backend": backend}, result)
         again = None
         if bootstrap.resamples and not interrupted and learned.run.stopped_by is None:
-            again = stability.of(table, bootstrap, result.quiet, settings)
+            here = "auto" if limits.counting.backend == "dask" else limits.counting.backend
+            again = stability.of(table, bootstrap, result.quiet, {**settings, "backend": here})
             interrupted = again is None
     if result.to is not None:  # first of all, so that nothing is lost whatever happens to the screen
         result.save(fit_network(table, learned, smoothing=smoothed))

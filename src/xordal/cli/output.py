@@ -84,10 +84,17 @@ class NetworkOptions:
 
 def write_network_to(file: str, network: Network, to: str, *, is_quiet: bool = False) -> None:
     """Write a network to a file in some format, with its names beside it where that is UAI, and say so."""
+    import warnings
+
+    from xordal.errors import DataWarning
     from xordal.formats.endings import NAMES
     from xordal.formats.network_files import write_network
 
-    write_network(network, file, to)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # said here in the manner of the command line
+        write_network(network, file, to)
+    if to not in ("json", "hif"):
+        tell_rules_left_out(network)
     if not is_quiet:
         tell("the hidden groups" if to == "hif" else "the network", file)
         if to.startswith("uai"):
@@ -135,15 +142,13 @@ def tell(what: str, file: str | None) -> None:
         notes().print(f"Wrote {what} to {shown(file)}", soft_wrap=True)
 
 
-def tell_rules_left_out(network: object) -> None:
-    """Say in words which rules of a network the format to be written cannot hold."""
+def tell_rules_left_out(network: Network) -> None:
+    """Say in words which rules of a network its tables do not hold."""
     from xordal.cli.screen import notes
-    from xordal.formats.stories import left_out_lines
-    from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.formats.left_out import left_out_lines
 
-    if isinstance(network, DecomposableMarkovNetwork):
-        for line in left_out_lines(network):
-            notes().print(line, soft_wrap=True)
+    for number, line in enumerate(left_out_lines(network)):
+        notes().print(line if number else f"Note: {line}", soft_wrap=True)
 
 
 def check_name(file: str | None, *inputs: str, option: str = "-o") -> None:

@@ -31,12 +31,14 @@ from rich.text import Text
 from xordal.errors import counted
 
 if TYPE_CHECKING:
+    from xordal.data.large.gather import RowsRead
     from xordal.scanning.ranking import RankProgress
     from xordal.search.driver import Progress as SearchProgress
     from xordal.types.learned import Learned
     from xordal.types.trace import TraceEntry
 
 _WIDE = 100_000  # columns where nobody looks: a pipe or a file need not be wrapped
+_SOME_SECONDS = 3  # of reading, from which on its speed is worth a line
 _NARROW = 24  # columns the links need to stand beside the numbers
 
 
@@ -155,6 +157,37 @@ def watching(quiet: bool) -> Iterator[tuple[Console, Callable[[SearchProgress], 
             bar.update(task, description=f"trying {links}; {looked} looked at")
 
         yield (bar.console if not silent and result_console.is_terminal else result_console), tell
+
+
+@contextmanager
+def packing(quiet: bool) -> Iterator[Callable[[RowsRead], None]]:
+    """Show how far the packing of a large table is; yield what to tell of progress.
+
+    On a terminal a bar with rows a second and the time left; when it is done, one line that stays, if it took
+    some seconds.
+    """
+    console = notes()
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    last: list[RowsRead] = []
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=None, visible=False)
+
+        def tell(at: RowsRead) -> None:
+            last[:] = [at]
+            rate = f"{counted(at.n_rows, 'row')}, {at.rows_per_second:,.0f} rows/s"
+            total = None if at.done is None else 1.0
+            bar.update(task, description=rate, total=total, completed=at.done or 0.0, visible=True)
+
+        yield tell
+    if last and not quiet and last[0].seconds > _SOME_SECONDS:
+        at = last[0]
+        told = f"Read {counted(at.n_rows, 'row')} in {at.seconds:.0f} s, {at.rows_per_second:,.0f} rows/s."
+        console.print(told)
 
 
 @contextmanager

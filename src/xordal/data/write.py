@@ -15,6 +15,7 @@ from xordal.errors import DataError
 
 _ROWS_AT_A_TIME = 50_000
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_BINARY = getattr(os, "O_BINARY", 0)  # without it Windows would end lines in two characters
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -87,8 +88,8 @@ def _descriptor(path: str | Path) -> int | None:
 def _replace(path: Path, pieces: Iterable[str | bytes]) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        if path.exists():
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o666)
+        if path.exists() and hasattr(os, "fchmod"):  # Windows has no such permissions
             os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
         _write_to(descriptor, pieces, sync=True)
         aside.replace(path)

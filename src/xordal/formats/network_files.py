@@ -20,6 +20,7 @@ from xordal.formats.directed_file import is_directed, read_directed, write_direc
 from xordal.formats.draft import short
 from xordal.formats.endings import ENDINGS, NAMES, ending_of, is_hif
 from xordal.formats.hugin_net import read_net, write_net
+from xordal.formats.left_out import warn_of_rules
 from xordal.formats.uai import is_uai, order_of, read_uai, write_names, write_uai
 from xordal.formats.xmlbif import read_xmlbif, write_xmlbif
 from xordal.model.directed import BayesianNetwork, along_a_perfect_order
@@ -182,6 +183,8 @@ def write_network(network: Network, path: str | Path, to: str | None = None) -> 
         If the file cannot be written, or the format cannot hold the network.
     """
     chosen = format_of(str(path), to)
+    if chosen not in ("json", "hif") or isinstance(network, BayesianNetwork):
+        warn_of_rules(network)
     pieces = list(network_text(network, chosen))  # all of it first: an error must not leave half a file
     write_pieces(path, pieces)
     if chosen.startswith("uai") and not is_standard_output(path):

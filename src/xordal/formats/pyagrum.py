@@ -9,6 +9,7 @@ import numpy as np
 
 from xordal.errors import DataError, SettingsError
 from xordal.formats.draft import Draft
+from xordal.formats.left_out import warn_of_rules
 from xordal.formats.written import level_texts
 from xordal.model.directed import BayesianNetwork, along_a_perfect_order
 from xordal.model.network import DecomposableMarkovNetwork
@@ -32,6 +33,7 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
             import pyagrum
     except ImportError:
         raise SettingsError("This needs pyAgrum: pip install pyagrum.") from None
+    warn_of_rules(network)
     directed = along_a_perfect_order(network) if isinstance(network, DecomposableMarkovNetwork) else network
     model = pyagrum.BayesNet()
     texts = level_texts(directed.variables, directed.levels)

@@ -84,9 +84,9 @@ def directed(network: DecomposableMarkovNetwork) -> BayesianNetwork:
     choices = choices_in(network)
     best, told = _best_and_told(network.graph, choices)
     families = tuple(family_of(network, v, members(parents)) for v, parents in enumerate(told.parents))
-    return BayesianNetwork(
-        network.variables, network.levels, families, _unidentified(network.graph, choices, best, told)
-    )
+    unsure = _unidentified(network.graph, choices, best, told)
+    rules = tuple(each.rule for each in network.rules)
+    return BayesianNetwork(network.variables, network.levels, families, unsure, rules)
 
 
 def _best_and_told(graph: ChordalGraph, choices: Choices) -> tuple[Directed, Directed]:

@@ -88,8 +88,12 @@ class Watch:
 
 def memory_in_use() -> int:
     """Return the bytes of memory that this process holds; where nobody can tell, the most it ever held."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows
+        raise SettingsError(
+            "This system does not tell how much memory a process holds: leave the limit out."
+        ) from None
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:

@@ -20,6 +20,7 @@ from xordal import (
     BayesianNetwork,
     CategoricalTable,
     DataError,
+    DataWarning,
     DecomposableMarkovNetwork,
     ModelFileError,
     SettingsError,
@@ -157,6 +158,54 @@ def test_formats_that_are_only_written_say_so_on_reading(
     (network if directed else network.to_markov()).export(tmp_path / f"net.{to}")
     with pytest.raises(ModelFileError, match=f"is {name}, which can be written and not read"):
         read_network(tmp_path / f"net.{to}")
+
+
+def ruled_network() -> DecomposableMarkovNetwork:
+    """A parity of eight columns, one with a name that no format takes as it is, in a rule and no link."""
+    bits = np.random.default_rng(0).integers(0, 2, size=(600, 7))
+    names = ["-->\n; }", *(f"b{v}" for v in range(1, 8))]
+    rows = np.column_stack([bits, bits.sum(axis=1) % 2]).tolist()
+    table = CategoricalTable.from_rows(names, rows)
+    return fit_network(table, learn(table))
+
+
+@pytest.mark.parametrize("to", ["bif", "xmlbif", "net", "uai", "uai-pgmpy", "graphml", "dot"])
+def test_rules_are_said_in_words_where_a_format_cannot_hold_them(to: str, tmp_path: Path) -> None:
+    network = ruled_network()
+    assert len(network.rules) == 1
+    for one in (network, network.to_bayesian()):
+        with pytest.warns(DataWarning, match="There is no place for 1 rule"):
+            one.export(tmp_path / "net", to)
+        file = tmp_path / ("net.names" if to.startswith("uai") else "net")
+        assert "parity: an even number of these 8 have the value 1" in file.read_text(encoding="utf-8")
+        if to in DIRECTED:
+            assert read_network(tmp_path / "net").variables == network.variables
+    if to == "graphml":
+        assert "parity" in nx.read_graphml(tmp_path / "net").graph["rules"]
+
+
+def test_rules_in_model_files_hypergraphs_and_bridges(tmp_path: Path, real_data: Path) -> None:
+    network = ruled_network()
+    network.export(tmp_path / "net.json")
+    assert len(network.load(tmp_path / "net.json").rules) == 1
+    network.export(tmp_path / "net.hif")
+    found = json.loads((tmp_path / "net.hif").read_text(encoding="utf-8"))
+    from jsonschema import Draft7Validator
+
+    schema = json.loads((real_data / "hif" / "hif_schema.json").read_text(encoding="utf-8"))
+    Draft7Validator(schema).validate(found)
+    assert found["edges"][-1]["attrs"]["kind"] == "additive rule"
+    last = found["edges"][-1]["edge"]
+    assert [each["node"] for each in found["incidences"] if each["edge"] == last] == list(network.variables)
+    with pytest.warns(DataWarning, match="parity"):
+        assert "parity" in xordal.to_networkx(network).graph["rules"][0]
+    for bridge in (xordal.to_pgmpy, xordal.to_pyagrum):
+        with pytest.warns(DataWarning, match="parity"):
+            bridge(network)
+    with pytest.warns(DataWarning, match="parity"):
+        network.to_bayesian().export(tmp_path / "bn.json")
+    assert "parity" in json.loads((tmp_path / "bn.json").read_text(encoding="utf-8"))["rules"][0]
+    assert isinstance(read_network(tmp_path / "bn.json"), BayesianNetwork)
 
 
 def test_levels_of_the_same_text_are_refused(tmp_path: Path) -> None:

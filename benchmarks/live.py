@@ -25,7 +25,8 @@ from xordal.data.table import CategoricalTable
 from xordal.data.write import csv_text
 from xordal.formats.network_files import load
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.web.asking import Asked
 from xordal.web.overview import overview
 

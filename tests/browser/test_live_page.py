@@ -15,6 +15,7 @@ from tests.browser.opening import LEAST_CONTRAST
 from tests.browser.serving import Served, served
 from xordal.data.table import CategoricalTable
 from xordal.data.write import csv_text
+from xordal.demos.gallery import DEMOS
 from xordal.learning.fitting import fit_network
 from xordal.learning.learn import learn
 from xordal.pi.zoo import music_box
@@ -58,7 +59,7 @@ def cookies(server: Served, browser: Browser) -> list[Any]:
     context = browser.new_context()
     page = context.new_page()
     page.goto(server.address)
-    expect(page.locator(".sample-card")).to_have_count(4)
+    expect(page.locator(".sample-card")).to_have_count(len(DEMOS))
     assert "token" not in page.url
     found = context.cookies()
     context.close()

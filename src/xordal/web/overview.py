@@ -16,7 +16,7 @@ _MOST_LEVELS = 6  # drawn of each column
 
 _ODD: dict[Kind, str] = {
     "continuous": "Numbers on a scale. They are cut into ranges.",
-    "words": "Numbers, and a few words among them. It is left out; empty those cells in the file to have it cut.",
+    "words": "Numbers, and a few words among them. Left out; empty those cells in the file to have it cut.",
     "dates": "Dates. They are left out: each stands in few rows.",
     "repeated": "Names of people or things that have several rows each. They are left out.",
     "weights": "Looks like weights of a survey. It is left out; under More settings rows can be counted by it.",

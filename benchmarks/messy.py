@@ -2,8 +2,8 @@
 
 All hold the same facts in different clothes, 400 rows each: `match` is yes where `colour` and `shape` go
 together (an exclusive-or: no two of the three columns show anything), and `amount`, a number, depends on
-`region`. A file is read right when `xordal learn FILE` finds these links and no others. Where it cannot be known
-how a file is meant, the message names the option, and the command with that option is run.
+`region`. A file is read right when `xordal learn FILE` finds these links and no others. Where it cannot be
+known how a file is meant, the message names the option, and the command with that option is run.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser libraries demo test test-fast test-long test-gpu check bench pages clean help
+.PHONY: browser libraries database demo test test-fast test-long test-gpu check bench pages docs pythons clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -35,6 +35,10 @@ browser: $(VENV)/.created
 libraries: $(VENV)/.created
 	@$(call apt,$(call loads,libgomp.so.1),libgomp1)
 
+# Tests of queries start a PostgreSQL of their own; without one they are skipped and say how to get it.
+database:
+	@$(call apt,{ command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null; },postgresql)
+
 # One process per core, so one thread of linear algebra in each.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -45,7 +49,7 @@ test-fast: $(VENV)/.installed-dev libraries  ## a first look in a minute: no slo
 	XORDAL_TEST_FAST=1 $(PYTEST) -m "not slow and not long"
 
 # What takes long: what is marked so, and the kernels as plain Python, where indices are checked.
-test-long: $(VENV)/.installed-dev libraries  ## what takes long: services, fuzzing, kernels without the compiler
+test-long: $(VENV)/.installed-dev libraries database  ## what takes long: services, fuzzing, kernels without the compiler
 	$(PYTEST) -m long
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" tests/contract tests/unit/counting/test_shares.py
 
@@ -53,6 +57,14 @@ test-long: $(VENV)/.installed-dev libraries  ## what takes long: services, fuzzi
 test-gpu: $(VENV)/.installed-dev  ## the contract of all backends on a GPU
 	$(BIN)/python -m pip install --quiet --editable ".[dev,gpu]"
 	XORDAL_TEST_GPU=1 $(BIN)/python -m pytest -n 0 -k gpu tests/contract tests/unit/counting/test_gpu.py
+
+# Each Python that is installed has an environment of its own.
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+pythons:  ## the quick tests with every Python that is installed, each in an environment of its own
+	@for python in $(PYTHONS); do \
+	  command -v $$python >/dev/null || { echo "$$python is not installed"; continue; }; \
+	  echo "== $$python"; $(MAKE) VENV=.venv-$${python##*/} PYTHON=$$python test-fast || exit 1; \
+	done
 
 check: $(VENV)/.installed-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check
@@ -68,8 +80,12 @@ pages: $(VENV)/.installed-dev  ## build the pages of the gallery and the picture
 	$(BIN)/python docs/gallery.py
 	$(BIN)/python docs/images/make.py
 
+docs: $(VENV)/.installed-docs  ## build the documentation as a site, in docs/_build
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build
+	@echo "Open docs/_build/index.html"
+
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -85,6 +101,10 @@ $(VENV)/.created:
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[dev,bench]"

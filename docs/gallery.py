@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from xordal.demos.gallery import DEMOS, MUSIC_BOX, Demo
+from xordal.demos.gallery import BOOK_NUMBERS, DEMOS, MUSIC_BOX, Demo
 
 HERE = Path(__file__).parent
 
@@ -21,9 +21,14 @@ $ xordal demo {name}
 {printed}
 ```
 
-Source of the data: {source}. The file ships with xordal, see
-[its list of sources and licences](../src/xordal/demos/data/README.md). All stories: [the gallery](gallery.md).
+Source of the data: {source}. {shipped} All stories: [the gallery](gallery.md).
 """
+SHIPPED = """\
+The file ships with xordal, see
+[its list of sources and licences](../src/xordal/demos/data/README.md)."""
+DRAWN = """\
+The rows are drawn anew each time, the same ones; [Rules of any order](rules.md) says how such rules are
+found."""
 
 
 def page(demo: Demo) -> str:
@@ -32,7 +37,8 @@ def page(demo: Demo) -> str:
     environment = os.environ | {"COLUMNS": "160"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     printed = "\n".join(line.rstrip() for line in done.stdout.strip().splitlines())
-    return PAGE.format(title=demo.title, name=demo.name, printed=printed, source=demo.source)
+    shipped = DRAWN if demo is BOOK_NUMBERS else SHIPPED
+    return PAGE.format(title=demo.title, name=demo.name, printed=printed, source=demo.source, shipped=shipped)
 
 
 def main() -> None:

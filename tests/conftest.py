@@ -21,6 +21,14 @@ settings.register_profile("xordal", deadline=None, print_blob=True, max_examples
 settings.load_profile("xordal")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep packed tables of tests, and `xordal cache --clear` of examples, away from those of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XORDAL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Return the folder of real data sets; tests that need it are skipped where it is absent."""

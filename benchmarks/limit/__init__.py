@@ -33,7 +33,8 @@ def library(flags: tuple[str, ...] = FLAGS) -> Any:
     if asked is None:
         del os.environ["OMP_WAIT_POLICY"]
     shutil.rmtree(folder)  # it stays loaded
-    loaded.scan_triples.restype = loaded.scan_given.restype = loaded.scan_fours.restype = ctypes.c_long
+    for name in ("scan_triples", "scan_given", "scan_given_three", "scan_fours"):
+        getattr(loaded, name).restype = ctypes.c_long
     return loaded
 
 
@@ -91,28 +92,38 @@ def scan_fours(
 
 
 class Given:
-    """Binary columns, rows parted by the levels of a target, as the limit takes them."""
+    """Columns of two or three values, rows parted by the levels of a target, as the limit takes them."""
 
-    def __init__(self, bits: NDArray[np.uint8], target: NDArray[np.int32]) -> None:
-        levels = int(target.max()) + 1
-        parts = [bits[:, target == level] for level in range(levels)]
-        rare = (2 * bits.sum(axis=1, keepdims=True) > bits.shape[1]).astype(np.uint8)
-        words = [_interleaved(part ^ rare) for part in parts]
-        self.n_columns, self.n_rows, self.levels = len(bits), bits.shape[1], levels
+    def __init__(self, codes: NDArray[np.uint8], target: NDArray[np.int32]) -> None:
+        levels, self.n_values = int(target.max()) + 1, int(codes.max()) + 1
+        if self.n_values == 2:  # ones are the rarer value
+            planes = [codes ^ (2 * codes.sum(axis=1, keepdims=True) > codes.shape[1]).astype(np.uint8)]
+        else:
+            planes = [(codes == value).astype(np.uint8) for value in range(self.n_values - 1)]
+        words = [
+            np.stack([_interleaved(plane[:, target == level]) for plane in planes]) for level in range(levels)
+        ]
+        self.n_columns, self.n_rows, self.levels = len(codes), codes.shape[1], levels
         self.words = np.concatenate([one.reshape(-1) for one in words])
-        sizes = [one.size for one in words]
-        self.start = np.cumsum([0, *sizes[:-1]]).astype(np.int64)
-        self.width = np.array([one.shape[1] for one in words], dtype=np.int32)
-        self.ones = np.zeros((levels, words[0].shape[0] * 8), dtype=np.int32)
-        for level, part in enumerate(parts):
-            self.ones[level, : len(bits)] = (part ^ rare).sum(axis=1)
-        self.rows = np.array([part.shape[1] for part in parts], dtype=np.int64)
+        self.start = np.cumsum([0, *(one.size for one in words[:-1])]).astype(np.int64)
+        self.width = np.array([one.shape[2] for one in words], dtype=np.int32)
+        self.rows = np.array([(target == level).sum() for level in range(levels)], dtype=np.int64)
+        n_kept = 1 if self.n_values == 2 else 3
+        self.ones = np.zeros((levels, n_kept, words[0].shape[1] * 8), dtype=np.int32)
+        for level in range(levels):
+            for number, plane in enumerate(planes):
+                self.ones[level, number, : len(codes)] = plane[:, target == level].sum(axis=1)
+            if n_kept == 3:
+                self.ones[level, 2, : len(codes)] = self.rows[level] - self.ones[level, :2, : len(codes)].sum(
+                    axis=0
+                )
 
     def scan(self, bar: float, *, threads: int, room: int = 1 << 20) -> NDArray[np.int32]:
         """Return the pairs of columns that share as much as the bar given the target, in nats."""
         sets, logs = np.empty((room, 2), np.int32), _logs(self.n_rows)
         arrays = (self.start, self.width, self.ones, self.rows, logs)
-        found = library().scan_given(
+        scan = library().scan_given if self.n_values == 2 else library().scan_given_three
+        found = scan(
             ctypes.c_void_p(self.words.ctypes.data), self.n_columns, self.levels,
             *(ctypes.c_void_p(array.ctypes.data) for array in arrays), ctypes.c_double(bar), threads,
             ctypes.c_void_p(sets.ctypes.data), ctypes.c_long(room),

@@ -391,3 +391,89 @@ long scan_fours(const u64 *words, int N, long n, const double *logs, double bar,
     free(n2), free(n1), free(n3);
     return total;
 }
+
+/* a bound on what a cell adds to a divergence, s of the expected rows lacking: see xordal/counting/_screens.py */
+static inline double term(double weight, double beyond, double n) {
+    const double s = -beyond * n * weight;
+    return weight * beyond * beyond * (0.5 + s * (1.0 / 6 + s * (s > 0 ? 1.0 / 3 : 1.0 / 12)));
+}
+
+/* As scan_given, of columns of three levels: words holds for each level of the target the blocks [2][B][w][8] of the
+ * first two values; x: [levels][3][S] rows with each value. */
+long scan_given_three(const u64 *words, int N, int levels, const long *start, const int *w, const int32_t *x,
+                      const long *rows, const double *logs, double bar, int threads, int32_t *sets, long room) {
+    const int B = (N + 7) / 8, S = B * 8, C = 32;
+    long n = 0, total = 0;
+    for (int a = 0; a < levels; a++) n += rows[a];
+    double *inverse = malloc(sizeof(double) * levels * 3 * S), *count = malloc(sizeof(double) * levels * 3 * S);
+    for (long a = 0; a < (long)levels * 3 * S; a++) count[a] = x[a], inverse[a] = x[a] > 0 ? 1.0 / x[a] : 0;
+#pragma omp parallel num_threads(threads)
+    {
+        Found found = {malloc(sizeof(int32_t) * 3 * 64), malloc(sizeof(double) * 64), 0, 64};
+        int32_t *counts = malloc(sizeof(int32_t) * levels * 4 * 8 * C * 8);
+        double *sum = malloc(sizeof(double) * C * 8);
+#pragma omp for schedule(dynamic, 1)
+        for (int jb = 0; jb < B; jb++)
+            for (int kb = jb; kb < B; kb += C) {
+                const int size = kb + C < B ? C : B - kb, L = size * 8;
+                for (int a = 0; a < levels; a++)
+                    for (int b = 0; b < 2; b++)
+                        for (int c = 0; c < 2; c++)
+                            for (int q = 0; q < size; q++)
+                                product(words + start[a] + ((size_t)b * B + jb) * w[a] * 8,
+                                        words + start[a] + ((size_t)c * B + kb + q) * w[a] * 8, w[a],
+                                        counts + ((size_t)a * 4 + b * 2 + c) * 8 * L + q * 8, L);
+                for (int lane = 0; lane < 8; lane++) {
+                    const int j = jb * 8 + lane;
+                    if (j >= N) continue;
+                    for (int k = 0; k < L; k++) sum[k] = 0;
+                    for (int a = 0; a < levels; a++) {
+                        double u[3], p[3];
+                        const double *restrict y0 = count + (size_t)a * 3 * S + kb * 8, *restrict y1 = y0 + S;
+                        const double *restrict i0 = inverse + (size_t)a * 3 * S + kb * 8, *restrict i1 = i0 + S, *restrict i2 = i1 + S;
+                        const int32_t *restrict t00 = counts + (size_t)a * 32 * L + lane * L, *restrict t01 = t00 + 8 * L;
+                        const int32_t *restrict t10 = t01 + 8 * L, *restrict t11 = t10 + 8 * L;
+                        for (int b = 0; b < 3; b++) {
+                            const double with_b = count[(size_t)a * 3 * S + b * S + j];
+                            p[b] = rows[a] ? with_b / rows[a] : 0;
+                            u[b] = with_b > 0 ? rows[a] / with_b / n : 0;
+                        }
+                        for (int k = 0; k < L; k++) {
+                            const double d00 = t00[k] - p[0] * y0[k], d01 = t01[k] - p[0] * y1[k];
+                            const double d10 = t10[k] - p[1] * y0[k], d11 = t11[k] - p[1] * y1[k];
+                            const double d02 = -d00 - d01, d12 = -d10 - d11, d20 = -d00 - d10, d21 = -d01 - d11;
+                            sum[k] += term(u[0] * i0[k], d00, n) + term(u[0] * i1[k], d01, n) + term(u[0] * i2[k], d02, n) +
+                                      term(u[1] * i0[k], d10, n) + term(u[1] * i1[k], d11, n) + term(u[1] * i2[k], d12, n) +
+                                      term(u[2] * i0[k], d20, n) + term(u[2] * i1[k], d21, n) +
+                                      term(u[2] * i2[k], -d20 - d21, n);
+                        }
+                    }
+                    int hits = 0;
+                    for (int k = 0; k < L; k++) hits += sum[k] >= bar - 1e-9;
+                    if (!hits) continue;
+                    for (int k = 0; k < L; k++) {
+                        const int v = kb * 8 + k;
+                        if (sum[k] < bar - 1e-9 || v <= j || v >= N) continue;
+                        double shared = 0;
+                        for (int a = 0; a < levels; a++) {
+                            const int32_t *one = x + (size_t)a * 3 * S + j, *other = x + (size_t)a * 3 * S + v;
+                            const int32_t *t = counts + (size_t)a * 32 * L + lane * L + k;
+                            const long t00 = t[0], t01 = t[8 * L], t10 = t[16 * L], t11 = t[24 * L];
+                            const long t02 = one[0] - t00 - t01, t12 = one[S] - t10 - t11;
+                            const long t20 = other[0] - t00 - t10, t21 = other[S] - t01 - t11;
+                            shared += logs[t00] + logs[t01] + logs[t02] + logs[t10] + logs[t11] + logs[t12] + logs[t20] +
+                                      logs[t21] + logs[other[2 * S] - t02 - t12] + logs[rows[a]];
+                            for (int b = 0; b < 3; b++) shared -= logs[one[b * S]] + logs[other[b * S]];
+                        }
+                        if (shared / n >= bar - 1e-9) keep(&found, j, v, 0, shared / n);
+                    }
+                }
+            }
+#pragma omp critical
+        for (long f = 0; f < found.n; f++, total++)
+            if (total < room) memcpy(sets + 2 * total, found.sets + 3 * f, sizeof(int32_t) * 2);
+        free(found.sets), free(found.shared), free(counts), free(sum);
+    }
+    free(inverse), free(count);
+    return total;
+}

@@ -8,7 +8,8 @@ of learned links that belong to the graph of the model; and *recall*, the share 
 learned. The promise is about the first: at most alpha = 5 % of runs. The model of weak pairs grows weaker with
 the rows, so that its pairs are at the border of what can be learned at every size. "Formerly", up to commit
 73d2fd2, sets of links were tested as a whole, and a link was taken out at 5 % without a correction; what the
-change costs in recall is the difference of the two columns, cell by cell.
+change costs in recall is the difference of the two columns, cell by cell. All cells of a column were run from
+one state of the code, with the same samples.
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ were named before these samples were drawn.
 
 **Shuffled.** One column of a planted group is shuffled 1,000 times: the p-value of its hidden part must be
 uniform. Told are the shares of p-values below 0.01, 0.05 and 0.5, and the p-value of a Kolmogorov-Smirnov test.
+
+**Sparse.** Columns that each depend on the one before and on nothing else, so that pairs explain all there is,
+with few rows a cell. The p-value of the hidden part must not be small too often; too large it may be.
+The first share is that of the chi-squared law alone, which is not trusted there.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from scipy.stats import kstest
 
 from benchmarks.recovery.study import arguments, markdown, publish, repeat, share_text
 from xordal import CategoricalTable, Learned, learn
+from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.hidden import Sharing
 
 Floats = NDArray[np.float64]
@@ -161,6 +166,58 @@ def shuffled_p_values(joint: Floats, n_rows: int, samples: int, seed: int = 0) -
     return np.array(found)
 
 
+def chained(
+    levels: Sequence[int], stay: float, skew: float, generator: np.random.Generator, n_rows: int
+) -> Floats:
+    """Return the table of columns that each take the level of the one before in a share of the rows.
+
+    Otherwise a level is drawn, each ``skew`` times as likely as the one before it.
+    """
+    columns: list[NDArray[np.int64]] = []
+    for n_levels in levels:
+        chances = skew ** np.arange(n_levels)
+        drawn = generator.choice(n_levels, size=n_rows, p=chances / chances.sum())
+        if columns:
+            drawn = np.where(generator.random(n_rows) < stay, columns[-1] % n_levels, drawn)
+        columns.append(drawn)
+    size = int(np.prod(levels))
+    counts = np.bincount(np.ravel_multi_index(tuple(columns), tuple(levels)), minlength=size)
+    return counts.reshape(levels).astype(np.float64)
+
+
+SPARSE: dict[str, tuple[tuple[int, ...], float, float, int]] = {
+    "4, 4, 4, 4, 3 levels, independent, 3,188 rows": ((4, 4, 4, 4, 3), 0.0, 1.0, 3_188),
+    "4, 4, 4, 4, 3 levels, 3,188 rows": ((4, 4, 4, 4, 3), 0.3, 1.0, 3_188),
+    "four of 4 levels, 3,000 rows": ((4,) * 4, 0.3, 1.0, 3_000),
+    "four of 4 levels, skewed, 2,000 rows": ((4,) * 4, 0.4, 0.5, 2_000),
+    "four of 5 levels, 1,000 rows": ((5,) * 4, 0.5, 1.0, 1_000),
+    "three of 3 levels, 150 rows": ((3,) * 3, 0.5, 1.0, 150),
+    "three of 3 levels, 300 rows": ((3,) * 3, 0.5, 1.0, 300),
+    "three of 3 levels, strong, 600 rows": ((3,) * 3, 0.7, 1.0, 600),
+    "4, 4 and 2 levels, skewed, 500 rows": ((4, 4, 2), 0.6, 0.5, 500),
+    "three of 10 levels, 1,000 rows": ((10,) * 3, 0.4, 1.0, 1_000),
+    "three of 6 levels, skewed, 500 rows": ((6,) * 3, 0.5, 0.5, 500),
+    "eight of 2 levels, 1,000 rows": ((2,) * 8, 0.5, 0.5, 1_000),
+}
+
+
+def sparse_rows(samples: int) -> list[tuple[object, ...]]:
+    """Return how often p-values are small where pairs depend on each other and explain everything."""
+    rows: list[tuple[object, ...]] = []
+    for name, (levels, stay, skew, n_rows) in SPARSE.items():
+        generator = np.random.default_rng([n_rows, len(levels)])
+        nominal, ours = [], []
+        for _ in range(samples):
+            found = Sharing(chained(levels, stay, skew, generator, n_rows), n_rows)
+            nominal.append(float(log_tail(2 * n_rows * found.hidden.nats, max(found.hidden.dof, 1))))
+            ours.append(found.log_p(found.hidden, found.margins(2)))
+        below = [int(np.sum(np.exp(ours) <= bar)) for bar in (0.01, 0.05)]
+        chi_squared = f"{100 * np.mean(np.exp(nominal) <= 0.05):.1f} %"
+        rows.append((name, chi_squared, *(share_text(number, samples) for number in below)))
+        print(*rows[-1], flush=True)
+    return rows
+
+
 def study(runs: int, workers: int, only: str, samples: int) -> str:
     """Return all tables."""
     found: list[tuple[str, Sequence[str], list[tuple[object, ...]]]] = []
@@ -176,6 +233,9 @@ def study(runs: int, workers: int, only: str, samples: int) -> str:
     if only in "Shuffled":
         heading = ("group", "p <= 0.01", "p <= 0.05", "p <= 0.5", "KS")
         found.append(("Shuffled", heading, shuffled_rows(samples)))
+    if only in "Sparse":
+        heading = ("columns", "chi-squared: p <= 0.05", "p <= 0.01", "p <= 0.05")
+        found.append(("Sparse", heading, sparse_rows(samples)))
     return "\n".join(f"## {name}\n\n{markdown(heading, rows)}" for name, heading, rows in found)
 
 

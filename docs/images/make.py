@@ -33,6 +33,12 @@ def main() -> None:
         for _ in range(4):
             page.locator("#back").click()
         page.locator("#workbench").screenshot(path=HERE / "report-replay.png")
+        learn(HERE.parent / "tables" / "parts.csv", missing="level", bins=4, exclude=["part", "made"]).report(
+            file, title="What xordal found in parts"
+        )
+        page.set_viewport_size({"width": 1180, "height": 640})
+        page.goto(file.as_uri())
+        page.screenshot(path=HERE / "report-opening.png")
         browser.close()
 
 

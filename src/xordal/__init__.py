@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from xordal.checking import Checked, check
+    from xordal.counting.dask.backend import DaskBackend
     from xordal.data.dialect import TextFormat
     from xordal.data.discretise import Bins
     from xordal.data.read import read_table
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from xordal.types.learned import Learned, Stability
     from xordal.types.rules import AdditiveRule
     from xordal.types.trace import TraceEntry
+    from xordal.web.explore import explore
 
 _HOME = {
     "AdditiveRule": "xordal.types.rules",
@@ -63,6 +65,7 @@ _HOME = {
     "CategoricalTable": "xordal.data.table",
     "Checkpoint": "xordal.search.checkpoint",
     "Constraints": "xordal.search.constraints",
+    "DaskBackend": "xordal.counting.dask.backend",
     "DataError": "xordal.errors",
     "DataWarning": "xordal.errors",
     "DecomposableMarkovNetwork": "xordal.model.network",
@@ -70,6 +73,7 @@ _HOME = {
     "EntropyDecrement": "xordal.statistics.criterion",
     "HiddenGroupFeatures": "xordal.predictors.features",
     "FoundRules": "xordal.rules.finding",
+    "explore": "xordal.web.explore",
     "ImpossibleEvidence": "xordal.errors",
     "Checked": "xordal.checking",
     "Interrupted": "xordal.learning.learn",
@@ -122,6 +126,7 @@ __all__ = [
     "Checked",
     "Checkpoint",
     "Constraints",
+    "DaskBackend",
     "DataError",
     "DataWarning",
     "DecomposableMarkovNetwork",
@@ -148,6 +153,7 @@ __all__ = [
     "bootstrap",
     "broken_rows",
     "check",
+    "explore",
     "find_rules",
     "from_networkx",
     "from_pgmpy",

@@ -28,7 +28,8 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats.rules import rule_words
 from xordal.formats.shown import shown
-from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork
+from xordal.model.estimation import CliqueCounts
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.rows import RowCodes, encoded
 from xordal.pi.discover import evidence_of
 from xordal.pi.independence import Independence, Question
@@ -286,10 +287,8 @@ def _rule(
 
 def _follows(group: Submodel, rule: Rule, before: CellCounts) -> Callable[[tuple[int, ...]], bool]:
     """Return whether a cell follows a rule, a function being read off the old rows."""
-    if rule.kind != "function":
-        return lambda cell: (
-            sum(f * code for f, code in zip(rule.factors, cell, strict=True)) % rule.modulus == rule.remainder
-        )
+    if (additive := rule.additive) is not None:
+        return lambda cell: additive.sum_of(cell) == 0
     assert rule.target is not None
     place = members(group.variables).index(rule.target)
     best: dict[tuple[int, ...], tuple[int, int]] = {}

@@ -36,7 +36,7 @@ class Client:
         split = urlsplit(server.address)
         answer = self._asked("GET", f"{split.path}?{split.query}", None, {})
         assert answer[0] == 200
-        self._cookie = str(answer[2]).split(";")[0]
+        self.cookie = str(answer[2]).split(";")[0]
 
     def _asked(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
@@ -50,7 +50,7 @@ class Client:
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> Any:
         """Return the JSON that the server answers with."""
-        headers = {"cookie": self._cookie, "x-file-name": "table.csv"}
+        headers = {"cookie": self.cookie, "x-file-name": "table.csv"}
         status, told, _ = self._asked(method, path, body, headers)
         assert status in (200, 201), told
         return json.loads(told)

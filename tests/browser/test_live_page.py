@@ -35,7 +35,7 @@ def box_file(folder: Path) -> Path:
 
 
 def slow_file(folder: Path) -> Path:
-    """Write a table that takes a while: 120 columns of noise and pairs, looked at three at a time."""
+    """Write a table whose 190 million sets of five columns take long, while its pairs are found at once."""
     draw = np.random.default_rng(3)
     bits = draw.integers(0, 3, size=(120, 3000))
     for v in range(0, 120, 2):
@@ -192,6 +192,7 @@ _ENDS = """() => [...document.querySelectorAll("line.link")].map(
 
 def test_reloading_in_the_middle_and_a_second_tab(page: Page, context: BrowserContext, tmp_path: Path) -> None:
     page.set_input_files("#file", slow_file(tmp_path))
+    page.get_by_label("Look for").select_option("m5", timeout=PATIENCE)
     page.locator("#learn").click(timeout=PATIENCE)
     page.wait_for_selector(".steps-list li:nth-child(3)", timeout=PATIENCE)
     page.reload()

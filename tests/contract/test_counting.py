@@ -44,6 +44,7 @@ BACKENDS: dict[str, Backend] = {
     "numba": lambda table: NumbaOracle(table, threads=1),
     "numba, three threads": lambda table: NumbaOracle(table, threads=3),
     "gpu, mirrored": mirrored,
+    "blocks": lambda table: oracle_for(table, backend="blocks", threads=2),
 }
 if os.environ.get("XORDAL_TEST_GPU"):  # as `make test-gpu` sets it: then there must be one
     BACKENDS["gpu"] = lambda table: oracle_for(table, backend="gpu", threads=1)

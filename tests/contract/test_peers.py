@@ -14,6 +14,7 @@ from tests.agrum import gum
 from tests.bayesian import ODD_NAMES, difference, odd_network, random_network
 from xordal import (
     BayesianNetwork,
+    DataError,
     DecomposableMarkovNetwork,
     from_pgmpy,
     from_pyagrum,
@@ -156,6 +157,30 @@ def test_bridges(name: str, pgmpy: Any) -> None:
     assert from_pgmpy(to_pgmpy(network)).levels == network.levels
     if name != "odd":  # a level of pyAgrum cannot be half of a character
         assert difference(network, from_pyagrum(to_pyagrum(network))) < 1e-15
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "x\0y"])
+def test_levels_that_pyagrum_cannot_hold_are_refused(odd: str) -> None:
+    """The first would end the process (a segmentation fault in pyAgrum 3.3), the second lose all after x."""
+    network = BayesianNetwork(("a",), ((odd, "v"),), (Family(0, (), np.array([0.5, 0.5])),))
+    with pytest.raises(DataError, match="which pyAgrum cannot hold"):
+        to_pyagrum(network)
+
+
+def test_variables_of_one_level(tmp_path: Path) -> None:
+    """pyAgrum holds them, and reads them from XMLBIF; from BIF, NET and UAI it refuses them."""
+    families = (Family(0, (), np.array([1.0])), Family(1, (0,), np.array([[0.3, 0.7]])))
+    network = BayesianNetwork(("one", "b"), (("only",), ("u", "v")), families)
+    assert difference(network, from_pyagrum(to_pyagrum(network))) < 1e-15
+    for to in (*NAMED, "uai-pyagrum"):
+        path = tmp_path / f"ours.{ENDINGS[to]}"
+        write_network(network, path, to)
+        if to == "xmlbif":
+            assert difference(network, from_pyagrum(gum.loadBN(str(path)))) < SINGLE_PRECISION
+        else:
+            with pytest.raises(gum.FatalError):
+                gum.loadBN(str(path))
+        assert difference(read_back(path), network) == 0
 
 
 def test_a_learned_network_crosses_the_bridges_with_its_joint(pgmpy: Any) -> None:

@@ -6,6 +6,7 @@ import doctest
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
+import xordal
 from tests.commands import call
 from xordal.cli.app import app
 
@@ -23,10 +25,16 @@ COMMANDS = [command.callback.__name__ for command in app.registered_commands if 
 each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
 
+def with_tables(folder: Path) -> Path:
+    """Return a folder in which examples run as in a checkout: the tables of the tutorials are there."""
+    shutil.copytree(ROOT / "docs" / "tables", folder / "docs" / "tables")
+    return folder
+
+
 @pytest.mark.slow
 @each_page
 def test_python_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(with_tables(tmp_path))
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
 
@@ -67,6 +75,7 @@ def executed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.slow
 @each_page
 def test_console_examples(page: Path, tmp_path: Path) -> None:
+    with_tables(tmp_path)
     for command, expected in console_examples(page):
         if "--install-completion" in command:
             continue  # would write to the user's own shell settings
@@ -113,3 +122,20 @@ def test_commands_in_pages_can_be_parsed() -> None:
     for page in PAGES:
         for command, _ in console_examples(page):
             assert shlex.split(command)[1].startswith("-") or shlex.split(command)[1] in COMMANDS, command
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\.\. auto\w+:: xordal\.(\w+)$", page, flags=re.MULTILINE)
+    assert sorted(told) == sorted(xordal.__all__), "docs/api.md names every public name once"
+
+
+@pytest.mark.long
+def test_the_site_builds_without_a_broken_link(tmp_path: Path) -> None:
+    """Sphinx warns of every link that leads nowhere, headings included, and warnings are errors."""
+    pytest.importorskip("myst_parser")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "docs", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    reference = (tmp_path / "api.html").read_text(encoding="utf-8")
+    assert [name for name in xordal.__all__ if f'id="xordal.{name}"' not in reference] == []

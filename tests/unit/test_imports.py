@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "checking",
         "web",
     },  # not the estimator: scikit-learn takes seconds to import
-    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning", "checking"},
+    "__init__": LIBRARY | {"estimator", "predictors", "report", "resampling", "tuning", "checking", "web"},
     "__main__": {"cli"},
 }
 # save() and load() of the network are called by name on it; the format is imported when they are called.
@@ -73,12 +73,19 @@ EXCEPTIONS = {
     ("types/learned.py", "xordal.report"),
 }
 SHARED_BOUNDS = "xordal.scanning.trees"  # what the search and scans both discard sets by
-BACKENDS = {"xordal.counting.cpu_numpy", "xordal.counting.cpu_numba", "xordal.counting.gpu"}
-COMPOSE = {"learning", "cli"}  # may name a backend; everything else above counting knows the protocols only
+BACKENDS = {f"xordal.counting.{name}" for name in ("cpu_numpy", "cpu_numba", "gpu", "blocks", "dask")}
+COMPOSE = {
+    "learning",
+    "cli",
+    "__init__",
+}  # may name a backend; everything else above counting knows the protocols only
 SELECT = ROOT / "counting" / "select.py"  # so may the one that chooses
 GPU = (
     ROOT / "counting" / "gpu"
 )  # a backend of several files, which leaves to NumPy what a device does not count
+
+
+DASK = ROOT / "counting" / "dask"  # another, which sums what an inner one counts
 
 
 def part_of(path: Path) -> str:
@@ -118,7 +125,9 @@ def test_imports_go_one_way(path: Path) -> None:
                 if (part, target) == ("search", "scanning"):
                     assert name.startswith(SHARED_BOUNDS), f"{path} imports {name}"
             if any(name == backend or name.startswith(f"{backend}.") for backend in BACKENDS):
-                may_name = part in COMPOSE or path == SELECT or path.is_relative_to(GPU)
+                may_name = (
+                    part in COMPOSE or path == SELECT or path.is_relative_to(GPU) or path.is_relative_to(DASK)
+                )
                 assert may_name, f"{path} names the backend {name}"
 
 

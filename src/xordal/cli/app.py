@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import xordal
+from xordal.cli.cache import cache
 from xordal.cli.check import check
 from xordal.cli.demo import demo
 from xordal.cli.direct import direct
@@ -21,6 +22,7 @@ from xordal.cli.export import convert, export
 from xordal.cli.former import as_now
 from xordal.cli.generate import generate
 from xordal.cli.grouping import flat
+from xordal.cli.help import Command, Group
 from xordal.cli.inspect import compare, inspect
 from xordal.cli.learn import learn
 from xordal.cli.pipes import listen
@@ -40,16 +42,17 @@ app = typer.Typer(
     "and learn the decomposable Markov network around them.",
     epilog="Start with: xordal demo",
     no_args_is_help=True,
-    rich_markup_mode="markdown",  # paragraphs are wrapped to the terminal
+    rich_markup_mode=None,  # help.py writes plain text, which fits 80 columns
+    cls=Group,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
     demo, learn, tune, scan, rules, generate, query, predict, score, sample, inspect, compare, check, report,
-    serve, direct, export, convert, reproduce,
+    serve, direct, export, convert, cache, reproduce,
 )  # fmt: skip
 for _command in COMMANDS:
-    app.command()(flat(_command))
+    app.command(cls=Command)(flat(_command))
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +12,7 @@ from xordal.cli import output
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from xordal.counting.plain import CountingOracle
     from xordal.data.table import CategoricalTable
     from xordal.demos.gallery import Demo
     from xordal.search.driver import Progress
@@ -28,7 +29,7 @@ Tell = Callable[["Progress"], None]
 
 def demo(
     name: Annotated[
-        str, typer.Argument(help="music-box, check-digit, calendar or epistasis.", metavar="NAME")
+        str, typer.Argument(help="music-box, check-digit, calendar, epistasis or book-numbers.", metavar="NAME")
     ] = "music-box",
     *,
     rows: Annotated[
@@ -48,11 +49,11 @@ def demo(
     Examples: xordal demo; xordal demo --list; xordal demo check-digit -o check-digit.html
     """
     from xordal.cli import screen
-    from xordal.demos.gallery import DEMOS, MUSIC_BOX, find_demo
+    from xordal.demos.gallery import BOOK_NUMBERS, DEMOS, MUSIC_BOX, find_demo
 
     if show_list:
         for each in DEMOS.values():
-            typer.echo(f"{each.name:<12} {each.title:<24} {each.source}")
+            typer.echo(f"{each.name:<12} {each.title:<29} {each.source}")
         return
     told = find_demo(name)
     output.check_model_name(to)
@@ -61,9 +62,10 @@ def demo(
             "-n and --seed draw rows of the music box; the other demos have rows of their own."
         )
     with screen.watching(quiet=False) as (console, tell):
-        table, learned = (
-            _music_box(console, tell, rows, seed or 0) if told is MUSIC_BOX else _story(console, tell, told)
-        )
+        if told is MUSIC_BOX:
+            table, learned = _music_box(console, tell, rows, seed or 0)
+        else:
+            table, learned = (_books if told is BOOK_NUMBERS else _story)(console, tell, told)
         if to is not None:
             _write_report(told, table, learned, to)
         _next(console, told, to)
@@ -94,6 +96,62 @@ def _story(console: Console, tell: Tell, told: Demo) -> tuple[CategoricalTable, 
     console.print()
     console.print(told.moral)
     return table, learned
+
+
+def _books(console: Console, tell: Tell, told: Demo) -> tuple[CategoricalTable, Learned]:
+    """Tell of a column of identifiers: its rule, the typing errors, and characters that cannot be read."""
+    from xordal.cli import screen
+    from xordal.demos.books import book_numbers, characters_of, n_filled_in
+    from xordal.errors import counted
+    from xordal.formats.additive import told as with_words
+    from xordal.formats.additive import told_lines
+    from xordal.learning.fitting import fit_network
+    from xordal.learning.learn import learn
+
+    typed, right = book_numbers()
+    table = characters_of(typed)
+    _head(console, told.title)
+    console.print(told.story)
+    console.print(f"The first of them: {', '.join(typed[:5])}")
+    _head(console, f"One column for each character, pair by pair ({counted(table.n_rows, 'row')})")
+    _print_pairs(console, table)
+    _head(console, "Links and rules")
+    learned = learn(table, on_progress=tell)
+    links = counted(len(learned.links), "link") if learned.links else "No link"
+    console.print(f"{links} was found: no two or three of the columns show anything.")
+    screen.print_lines(console, told_lines(with_words(learned)))
+    _print_broken(console, table, learned, typed, right)
+    _head(console, "A character that cannot be read")
+    some = [number for row, number in enumerate(typed) if row not in right][:1000]
+    filled = n_filled_in(fit_network(table, learned), some)
+    console.print(f"In {len(some):,} right numbers one character is blotted out, another in each row.")
+    console.print(f"The network fills in {filled:,} of them rightly: where the place is known,")
+    console.print("the rule repairs the number.")
+    console.print()
+    console.print(told.moral)
+    return table, learned
+
+
+def _print_broken(
+    console: Console, table: CategoricalTable, learned: Learned, typed: Sequence[str], right: Mapping[int, str]
+) -> None:
+    """Print the first numbers that break the rule, and whether those are the mistyped ones."""
+    from xordal.errors import counted
+    from xordal.rules.repair import broken_rows
+
+    broken = list(broken_rows(table, learned.rules))
+    _head(console, f"The {counted(len(broken), 'row')} that break it")
+    console.print("The first of them, each with the smallest single change that would repair it:")
+    for each in broken[:3]:
+        name = "" if each.column is None else table.names[each.column]
+        change = f"{name:<6} {each.value} -> {each.repaired}   ({each.n_repairs} changes would)"
+        console.print(f"  row {each.row + 1:>4}  {typed[each.row]}  {change}")
+    console.print("A check character tells that a number is wrong, not where.")
+    are_those = "exactly those" if {each.row for each in broken} == set(right) else "not just those"
+    console.print("The numbers are generated, so the truth is known:")
+    console.print(
+        f"{counted(len(right), 'number')} were mistyped, and the rows that break the rule are {are_those}."
+    )
 
 
 def _music_box(console: Console, tell: Tell, rows: int | None, seed: int) -> tuple[CategoricalTable, Learned]:
@@ -162,26 +220,42 @@ def _head(console: Console, title: str) -> None:
 _NUMBERS = {3: "three", 4: "four", 5: "five"}
 
 
-def _print_pairwise_view(console: Console, table: CategoricalTable, group: tuple[str, ...]) -> None:
+def _print_pairs(console: Console, table: CategoricalTable) -> None:
+    """Print the strongest pairs."""
     from itertools import combinations
 
-    from xordal.counting.cpu_numpy import NumpyCounter
-    from xordal.counting.plain import CountingOracle
     from xordal.counting.total_correlation import total_correlations
     from xordal.formats.text import link_text
     from xordal.types.varsets import members, varset
 
-    oracle = CountingOracle(NumpyCounter(table), table.n_levels)
     pairs = [varset(pair) for pair in combinations(range(table.n_variables), 2)]
-    shared = total_correlations(oracle, pairs)
+    shared = total_correlations(_oracle(table), pairs)
     strongest = sorted(range(len(pairs)), key=lambda place: -shared[place])[:4]
     console.print(f"The strongest of the {len(pairs)} pairs, by mutual information in nats:")
     for place in strongest:
         names = (table.names[v] for v in members(pairs[place]))
         console.print(f"  {abs(shared[place]):.4f}  {link_text(names)}")
+
+
+def _print_pairwise_view(console: Console, table: CategoricalTable, group: tuple[str, ...]) -> None:
+    from itertools import combinations
+
+    from xordal.counting.total_correlation import total_correlations
+    from xordal.formats.text import link_text
+    from xordal.types.varsets import varset
+
+    _print_pairs(console, table)
+    oracle = _oracle(table)
     numbers = [table.names.index(name) for name in group]
     *two, whole = total_correlations(oracle, [*map(varset, combinations(numbers, 2)), varset(numbers)])
     named = f"{', '.join(group[:-1])} and {group[-1]}"
     console.print(f"Now take {named}. Their strongest pair, and all {_NUMBERS[len(group)]} together:")
     console.print(f"  {abs(max(two)):.4f}  any two of them")
     console.print(f"  {whole:.4f}  {link_text(group)}")
+
+
+def _oracle(table: CategoricalTable) -> CountingOracle:
+    from xordal.counting.cpu_numpy import NumpyCounter
+    from xordal.counting.plain import CountingOracle
+
+    return CountingOracle(NumpyCounter(table), table.n_levels)

@@ -27,8 +27,8 @@ def direct(
 ) -> None:
     """Direct a network: a Bayesian network with only the arcs that are needed.
 
-    Hidden groups become colliders, parents that together tell of their child. An arc is marked (?) where it is
-    not proven that the data tell its direction: another network, with no more parameters, may be as likely.
+    Hidden groups become colliders, parents that together tell of their child. An arc is marked (?) unless it
+    is proven that every network that fits as well, with no more parameters, has it too.
     Directions say which networks fit, and not what causes what. A network that is directed already stays as it
     is.
 
@@ -41,8 +41,9 @@ def direct(
 
     chosen = _checked(file, to, net)
     network = read_network(net)
-    output.tell_rules_left_out(network)
     directed = network.to_bayesian()
+    if file is None or chosen == "json":
+        output.tell_rules_left_out(directed)
     if as_json:
         typer.echo(json.dumps(arcs_to_json(directed), indent=2))
     else:

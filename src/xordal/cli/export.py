@@ -71,11 +71,11 @@ def _write(source: str, file: str, to: str | None, *, option: str) -> None:
     chosen = format_of(file, to)
     output.check_network_name(file, chosen, source, option=option)
     network = read_network(source)
-    if chosen != "json":
-        output.tell_rules_left_out(network)
     if not is_standard_output(file):
         output.write_network_to(file, network, chosen)
         return
+    if chosen not in ("json", "hif"):
+        output.tell_rules_left_out(network)
     output.write(file, network_text(network, chosen))
     if chosen.startswith("uai"):
         screen.notes().print(

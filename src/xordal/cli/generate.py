@@ -50,7 +50,6 @@ def generate(  # noqa: PLR0913 - one parameter per option
     Examples: xordal generate music-box -n 2000 -o box.csv; xordal generate parity -p variables=5 -p noise=0.1;
     xordal generate isbn-10 -p errors=1/100 -o books.csv
     """
-    from xordal.data.write import csv_pieces
     from xordal.errors import counted
     from xordal.formats.json import codes_to_json, truth_to_json
     from xordal.pi.zoo import CODES, FAMILIES, build, build_codes
@@ -79,7 +78,7 @@ def generate(  # noqa: PLR0913 - one parameter per option
         drawn = list(built.joint.exact_rows()) if exact else built.joint.sample_rows(n_rows, seed or 0)
         about = {} if truth is None else truth_to_json(built)
     known = None if truth is None else json.dumps(about, indent=2)
-    output.write(to, csv_pieces(names, drawn))
+    output.write_table(to, names, drawn)
     if known is not None:
         output.write(truth, [f"{known}\n"])
     if not quiet:
@@ -90,8 +89,11 @@ def generate(  # noqa: PLR0913 - one parameter per option
 
 def _check_files(to: str | None, truth: str | None) -> None:
     """Refuse names that are none, and two outputs into one place."""
+    from xordal.data.tables_out import table_format
     from xordal.data.write import is_standard_output
 
+    if to:
+        table_format(to)
     for option, file in (("-o", to), ("--truth", truth)):
         if file == "":
             raise typer.BadParameter(f"{option} needs the name of a file.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
     from xordal.types.learned import Learned, Stability
 
-_UNLESS_PAPER = "unless --delta-h or --schedule is given"
+_UNLESS_PAPER = "on, unless --delta-h or --schedule is given"
 
 
 def learn(  # noqa: PLR0913 - one parameter per option or group of options
@@ -22,7 +22,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     *,
     max_links: Annotated[
         int | None,
-        typer.Option("-k", "--max-links", min=1, show_default="3", help="Links to look ahead (the paper's k)."),
+        typer.Option("-k", "--max-links", min=1, show_default="3", help="How many links to try at once."),
     ] = None,
     max_variables: Annotated[
         int | None,
@@ -43,7 +43,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     prune: Annotated[bool | None, searching.prune(_UNLESS_PAPER)] = None,
     local_search: Annotated[
         bool | None,
-        searching.local_search("with --bic, --ebic and --bdeu, unless --schedule or --no-prune is given"),
+        searching.local_search("on with --bic, --ebic and --bdeu, unless --schedule or --no-prune is given"),
     ] = None,
     rules: Annotated[
         bool | None,
@@ -107,7 +107,6 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
         "local_search": local_search,
         "engine": engine,
         "hidden_by": hidden_by,
-        "backend": limits.counting.backend,
     }
     smoothed = asking.smoothing_of(smoothing)
     result.check(data)
@@ -120,10 +119,12 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     if result.is_plain:
         reading.tell_size(data, table)
     with stopping.terminable() as signals:
-        learned, interrupted = _watched(table, {**settings, **once}, result)
+        with limits.counting.counting() as backend:
+            learned, interrupted = _watched(table, {**settings, **once, "backend": backend}, result)
         again = None
         if bootstrap.resamples and not interrupted and learned.run.stopped_by is None:
-            again = stability.of(table, bootstrap, result.quiet, settings)
+            here = "auto" if limits.counting.backend == "dask" else limits.counting.backend
+            again = stability.of(table, bootstrap, result.quiet, {**settings, "backend": here})
             interrupted = again is None
     if result.to is not None:  # first of all, so that nothing is lost whatever happens to the screen
         result.save(fit_network(table, learned, smoothing=smoothed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="File to write; - or none: standard output."),
+]
+TableOutput = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File to write, by its ending CSV, TSV (.tsv) or Parquet (.parquet); - or none: standard output.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -75,10 +84,17 @@ class NetworkOptions:
 
 def write_network_to(file: str, network: Network, to: str, *, is_quiet: bool = False) -> None:
     """Write a network to a file in some format, with its names beside it where that is UAI, and say so."""
+    import warnings
+
+    from xordal.errors import DataWarning
     from xordal.formats.endings import NAMES
     from xordal.formats.network_files import write_network
 
-    write_network(network, file, to)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # said here in the manner of the command line
+        write_network(network, file, to)
+    if to not in ("json", "hif"):
+        tell_rules_left_out(network)
     if not is_quiet:
         tell("the hidden groups" if to == "hif" else "the network", file)
         if to.startswith("uai"):
@@ -96,6 +112,26 @@ def write(file: str | None, pieces: Iterable[str]) -> None:
         typer.echo(piece, nl=False)
 
 
+def write_table(file: str | None, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table to a file, by its ending as CSV, TSV or Parquet, or to standard output as CSV."""
+    from xordal.data import tables_out
+    from xordal.data.write import csv_pieces, is_standard_output
+
+    if file is None or is_standard_output(file):
+        write(file, csv_pieces(names, rows))
+    else:
+        tables_out.write_table(file, names, rows)
+
+
+def check_table_name(file: str | None, *inputs: str, option: str = "-o") -> None:
+    """Refuse a name as :func:`check_name` does, and an ending of which no table is written."""
+    from xordal.data.tables_out import table_format
+
+    check_name(file, *inputs, option=option)
+    if file is not None:
+        table_format(file)
+
+
 def tell(what: str, file: str | None) -> None:
     """Say what a file got, if it is one."""
     from xordal.cli.screen import notes
@@ -106,15 +142,13 @@ def tell(what: str, file: str | None) -> None:
         notes().print(f"Wrote {what} to {shown(file)}", soft_wrap=True)
 
 
-def tell_rules_left_out(network: object) -> None:
-    """Say in words which rules of a network the format to be written cannot hold."""
+def tell_rules_left_out(network: Network) -> None:
+    """Say in words which rules of a network its tables do not hold."""
     from xordal.cli.screen import notes
-    from xordal.formats.stories import left_out_lines
-    from xordal.model.network import DecomposableMarkovNetwork
+    from xordal.formats.left_out import left_out_lines
 
-    if isinstance(network, DecomposableMarkovNetwork):
-        for line in left_out_lines(network):
-            notes().print(line, soft_wrap=True)
+    for number, line in enumerate(left_out_lines(network)):
+        notes().print(line if number else f"Note: {line}", soft_wrap=True)
 
 
 def check_name(file: str | None, *inputs: str, option: str = "-o") -> None:

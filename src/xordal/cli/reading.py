@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.types.choices import Missing
+from xordal.types.choices import CacheBy, Missing
 
 if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
@@ -28,7 +28,9 @@ PANEL = "Reading the table"
 Data = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, Excel, JSON Lines, Parquet or Feather file, also compressed; - for standard input.",
+        help="CSV, TSV, Excel, JSON Lines, Parquet or Feather file, also compressed; a quoted pattern such as "
+        "'data/*.parquet', or a folder; - for standard input. With --sql also a DuckDB or SQLite file, or "
+        "postgresql://...",
         metavar="DATA",
         show_default=False,
     ),
@@ -95,6 +97,29 @@ class TextOptions:
             self.skip_lines,
             self.sheet,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LargeOptions:
+    """How to read many rows, from where they are."""
+
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            help="Take the rows of this query as the table: asked of a database, or of files, all of which are "
+            "called data in it. Where rows repeat, the database counts them.",
+            metavar="QUERY",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    cache: Annotated[
+        CacheBy,
+        typer.Option(
+            help="Large tables are packed once and kept (see xordal cache). time: they are packed anew when "
+            "size or time of a file change; content: when its bytes do; off: always.",
+            rich_help_panel=PANEL,
+        ),
+    ] = "time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +195,7 @@ class TableOptions:
         ),
     ] = "auto"
     text: TextOptions = TextOptions()
+    large: LargeOptions = LargeOptions()
 
     def reading(self) -> Reading:
         """Return how to read a table, from what the options say."""
@@ -186,6 +212,8 @@ class TableOptions:
             categorical=names_in(self.categorical) or (),
             dates=date_parts(self.dates),
             text=self.text.text_format(),
+            sql=self.large.sql,
+            cache=self.large.cache,
         )
 
 
@@ -272,7 +300,11 @@ def _by_name(text: str, option: str) -> dict[str, str]:
 
 def label_of(source: str) -> str:
     """Return what a source is called on the screen: the name of the file."""
-    return "standard input" if source == "-" else source.rpartition("/")[2]
+    if "://" in source:  # an address may hold a password
+        from xordal.data.sql.places import told_of
+
+        return told_of(source)
+    return "standard input" if source == "-" else source.rstrip("/").rpartition("/")[2]
 
 
 def tell_size(source: str, table: CategoricalTable) -> None:
@@ -317,9 +349,9 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
                 told.append(column.message)
         return left_out
 
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, screen.packing(is_quiet) as on_rows:
         warnings.simplefilter("always", DataWarning)
-        table = read(source, how, judge, told.append, warn=told.append)
+        table = read(source, how, judge, told.append, warn=told.append, on_rows=on_rows)
     if table.n_rows < 2:
         raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
     for message in (*(str(warning.message) for warning in caught), *told):

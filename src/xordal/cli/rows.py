@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -54,7 +53,7 @@ def predict(  # noqa: PLR0913 - one parameter per option
         list[str] | None,
         typer.Option(metavar="A,B", help="Copy these columns of the table beside the predictions."),
     ] = None,
-    to: output.Output = None,
+    to: output.TableOutput = None,
     unseen: UnseenOption = "error",
     absent: AbsentOption = "error",
     smoothing: asking.Smoothing = None,
@@ -81,13 +80,13 @@ def predict(  # noqa: PLR0913 - one parameter per option
         )
     if unseen == "impossible":
         raise typer.BadParameter("nothing follows from a level that is impossible; --unseen error or missing.")
-    output.check_name(to, net, data)
+    (output.check_name if as_json else output.check_table_name)(to, net, data)
     asking.check_sources(net, data)
     network = asking.network_of(net, smoothing)
     rows = rows_for(network, data, text.text_format(), unseen, absent, ignore=target)
     if target is None:
         codes = completed(network, rows)
-        _write_table(to, *imputed_rows(network, rows, codes))
+        output.write_table(to, *imputed_rows(network, rows, codes))
         filled = int(((rows.codes < 0) & (codes >= 0)).sum())
         _note(f"Filled in {filled:,} of {rows.codes.size:,} cells.")
         return
@@ -95,7 +94,9 @@ def predict(  # noqa: PLR0913 - one parameter per option
     if as_json:
         output.write(to, [json.dumps(predictions_to_json(network, rows, target, chances), indent=2) + "\n"])
     else:
-        _write_table(to, *prediction_rows(network, rows, target, chances, proba, reading.names_in(keep) or []))
+        output.write_table(
+            to, *prediction_rows(network, rows, target, chances, proba, reading.names_in(keep) or [])
+        )
     _tell_accuracy(network, rows, target, chances)
 
 
@@ -105,7 +106,10 @@ def score(  # noqa: PLR0913 - one parameter per option
     *,
     top: Annotated[int, typer.Option(min=0, help="Show this many of the most surprising rows.")] = 10,
     to: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the scores of all rows as CSV.")
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write the scores of all rows: CSV, .tsv or .parquet."
+        ),
     ] = None,
     unseen: UnseenOption = "error",
     absent: AbsentOption = "error",
@@ -123,7 +127,7 @@ def score(  # noqa: PLR0913 - one parameter per option
     from xordal.formats.predictions import score_lines, score_rows, scores_to_json
     from xordal.model.predict import score_rows as scores_of
 
-    output.check_name(to, net, data)
+    output.check_table_name(to, net, data)
     asking.check_sources(net, data)
     if as_json and to is not None and _is_output(to):
         raise typer.BadParameter("--json and -o - both print to standard output; name a file for the CSV.")
@@ -131,7 +135,7 @@ def score(  # noqa: PLR0913 - one parameter per option
     rows = rows_for(network, data, text.text_format(), unseen, absent)
     scores = scores_of(network, rows)
     if to is not None:
-        _write_table(to, *score_rows(scores))
+        output.write_table(to, *score_rows(scores))
     if as_json:
         typer.echo(json.dumps(scores_to_json(network, rows, scores, top), indent=2))
     elif to is None or not _is_output(to):
@@ -145,23 +149,25 @@ def sample(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random rows.")] = 0,
     given: asking.GivenOption = None,
     likely: asking.LikelyOption = None,
-    to: output.Output = None,
+    to: output.TableOutput = None,
     smoothing: asking.Smoothing = None,
 ) -> None:
     """Draw random rows from a network; given evidence, from what it leaves.
 
     Examples: xordal sample net.json -n 1000 --seed 1 -o rows.csv; xordal sample net.json --given John=complains
     """
+    from xordal.data.tables_out import table_format
     from xordal.errors import counted
     from xordal.model.sampling import sample_codes
 
-    output.check_name(to, net)
+    output.check_table_name(to, net)
     network = asking.network_of(net, smoothing)
     hard, soft = asking.given_in(network, given), asking.likely_in(network, likely)
     codes = sample_codes(network, rows, seed=seed, given=hard, likely=soft)
-    texts = [[str(level) for level in levels] for levels in network.levels]
-    drawn = ([text[code] for text, code in zip(texts, row, strict=True)] for row in codes.T.tolist())
-    _write_table(to, list(network.variables), drawn)
+    is_text = to is None or table_format(to) != "parquet"
+    told = [[str(level) if is_text else level for level in levels] for levels in network.levels]
+    drawn = ([own[code] for own, code in zip(told, row, strict=True)] for row in codes.T.tolist())
+    output.write_table(to, list(network.variables), drawn)
     output.tell(f"{counted(rows, 'row')} at random, seed {seed},", to)
 
 
@@ -198,12 +204,6 @@ def rows_for(
     for warning in caught:
         screen.notes().print(shown(f"Note: {warning.message}"), soft_wrap=True)
     return found
-
-
-def _write_table(to: str | None, names: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
-    from xordal.data.write import csv_pieces
-
-    output.write(to, csv_pieces(names, rows))
 
 
 def _tell_accuracy(

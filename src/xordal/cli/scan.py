@@ -53,7 +53,11 @@ def scan(  # noqa: PLR0913 - one parameter per option or group of options
     counting.check()
     table = reading.read_for_learning(data, how.reading(), is_quiet=quiet)
     interrupted = False
-    with screen.scanning(quiet) as tell, stopping.terminable() as signals:
+    with (
+        counting.counting() as backend,
+        screen.scanning(quiet) as tell,
+        stopping.terminable() as signals,
+    ):
         try:
             scanned = scan_sets(
                 table,
@@ -62,7 +66,7 @@ def scan(  # noqa: PLR0913 - one parameter per option or group of options
                 target=target,
                 by=by,
                 threads=counting.threads,
-                backend=counting.backend,
+                backend=backend,
                 time_limit=stopping.seconds_in(time_limit),
                 on_progress=tell,
                 notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),

@@ -7,9 +7,11 @@ are escaped.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -29,12 +31,14 @@ from rich.text import Text
 from xordal.errors import counted
 
 if TYPE_CHECKING:
+    from xordal.data.large.gather import RowsRead
     from xordal.scanning.ranking import RankProgress
     from xordal.search.driver import Progress as SearchProgress
     from xordal.types.learned import Learned
     from xordal.types.trace import TraceEntry
 
 _WIDE = 100_000  # columns where nobody looks: a pipe or a file need not be wrapped
+_SOME_SECONDS = 3  # of reading, from which on its speed is worth a line
 _NARROW = 24  # columns the links need to stand beside the numbers
 
 
@@ -156,6 +160,37 @@ def watching(quiet: bool) -> Iterator[tuple[Console, Callable[[SearchProgress], 
 
 
 @contextmanager
+def packing(quiet: bool) -> Iterator[Callable[[RowsRead], None]]:
+    """Show how far the packing of a large table is; yield what to tell of progress.
+
+    On a terminal a bar with rows a second and the time left; when it is done, one line that stays, if it took
+    some seconds.
+    """
+    console = notes()
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    last: list[RowsRead] = []
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=None, visible=False)
+
+        def tell(at: RowsRead) -> None:
+            last[:] = [at]
+            rate = f"{counted(at.n_rows, 'row')}, {at.rows_per_second:,.0f} rows/s"
+            total = None if at.done is None else 1.0
+            bar.update(task, description=rate, total=total, completed=at.done or 0.0, visible=True)
+
+        yield tell
+    if last and not quiet and last[0].seconds > _SOME_SECONDS:
+        at = last[0]
+        told = f"Read {counted(at.n_rows, 'row')} in {at.seconds:.0f} s, {at.rows_per_second:,.0f} rows/s."
+        console.print(told)
+
+
+@contextmanager
 def scanning(quiet: bool) -> Iterator[Callable[[RankProgress], None]]:
     """Show a bar with the time left while sets are looked at; yield what to tell of progress."""
     console = notes()
@@ -174,12 +209,20 @@ def scanning(quiet: bool) -> Iterator[Callable[[RankProgress], None]]:
         yield tell
 
 
+_NUMBER = re.compile(r"\d+\. ")
+
+
 def print_lines(console: Console, lines: Iterable[str]) -> None:
-    """Print lines; one that is too wide goes on below its own indentation."""
+    """Print lines; one that is too wide goes on below its own indentation, or below what its number is of."""
     for line in lines:
         text = line.lstrip(" ")
         if not text:
             console.print()
+            continue
+        if number := _NUMBER.match(line):
+            below = " " * number.end()
+            text = fill(line, console.width, subsequent_indent=below, break_long_words=False)
+            console.print(Text(text), soft_wrap=True)
             continue
         console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False))
 

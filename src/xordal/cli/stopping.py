@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xordal.counting.select import BACKENDS, backend_of
+from xordal.counting.select import BACKENDS, Backend, backend_of
 
 if TYPE_CHECKING:
     from xordal.search.checkpoint import Checkpoint
@@ -32,13 +32,46 @@ class CountingOptions:
         typer.Option(
             metavar=f"<{'|'.join(BACKENDS)}>",
             help="Who counts; the result is the same. auto: NumPy for small problems, else compiled kernels, "
-            "or an NVIDIA GPU where there is one and it pays.",
+            "or an NVIDIA GPU where there is one and it pays, or blocks of rows on disk where a table is "
+            "larger than memory; dask: a cluster.",
         ),
     ] = "auto"
+    dask_scheduler: Annotated[
+        str | None,
+        typer.Option(
+            help="With --backend dask: the address of a running cluster, such as tcp://host:8786.",
+            metavar="URL",
+        ),
+    ] = None
+    dask_workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="With --backend dask: start this many processes on this machine.",
+            show_default="one a core",
+            metavar="N",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Refuse a backend that there is not, before anything is read."""
         backend_of(self.backend)
+        asked = [name for name in ("dask_scheduler", "dask_workers") if getattr(self, name) is not None]
+        if asked and self.backend != "dask":
+            raise typer.BadParameter(f"--{asked[0].replace('_', '-')} needs --backend dask.")
+        if len(asked) == 2:
+            raise typer.BadParameter("give --dask-scheduler or --dask-workers, not both.")
+
+    @contextmanager
+    def counting(self) -> Iterator[str | Backend]:
+        """Yield who counts; processes of a cluster that are started for it end with the block."""
+        if self.backend != "dask":
+            yield self.backend
+            return
+        from xordal.counting.dask.backend import connected
+
+        with connected(self.dask_scheduler, self.dask_workers) as backend:
+            yield backend
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,7 @@ def tune(  # noqa: PLR0913 - one parameter per option or group of options
     ] = None,
     max_links: Annotated[
         int | None,
-        typer.Option(
-            "-k", "--max-links", min=1, show_default="chosen", help="Links to look ahead (the paper's k)."
-        ),
+        typer.Option("-k", "--max-links", min=1, show_default="chosen", help="How many links to try at once."),
     ] = None,
     smoothing: Annotated[str | None, searching.smoothing("chosen")] = None,
     fill_in: Annotated[bool | None, searching.fill_in("fill-in")] = None,
@@ -67,6 +65,8 @@ def tune(  # noqa: PLR0913 - one parameter per option or group of options
         "smoothings": None if smoothing is None else (asking.smoothing_of(smoothing),),
         "folds": folds,
     }
+    if limits.counting.backend == "dask":
+        raise typer.BadParameter("--backend dask is for learn and scan; tune tries settings on rows in memory.")
     result.check(data, *([] if valid is None else [valid]))
     settings = {
         **{name: value for name, value in given.items() if value is not None},

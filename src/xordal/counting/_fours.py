@@ -79,7 +79,7 @@ def room_for_fours(n_slots: int) -> Room:
     none = np.empty((1, 1))
     return Room(
         np.empty(LANES * n_slots, np.int32), none[0], np.zeros(n_slots // LANES, np.uint8), none, none, none,
-        np.empty(16, np.int64), np.empty(16), np.empty((4, 16)), np.full(4, 2, np.int64), np.zeros(4),
+        none, np.empty(16, np.int64), np.empty(16), np.empty((4, 16)), np.full(4, 2, np.int64), np.zeros(4),
     )  # fmt: skip
 
 

@@ -51,8 +51,9 @@ class Room(NamedTuple):
     counts: Any  # (cells x planes x planes x lanes x lanes of the chunk,)
     chi: Any  # (lanes of the chunk,)
     hits: Any  # (lanes of j x blocks of a full chunk,) lanes of k whose chi reaches the limit, as bits
-    levels: Any  # (cells x levels, lanes of the chunk) rows with the level
-    inverse: Any  # (cells x levels, lanes of the chunk) their weights in chi
+    levels: Any  # (cells x levels, lanes of the chunk) what their rows are in proportion to, by the hypothesis
+    inverse: Any  # (cells x levels, lanes of the chunk) one over that
+    start: Any  # (cells x levels, lanes of the chunk) rows of the cell beyond that
     low: Any  # (levels + 1, lanes of the chunk) rows left for the last level
     table: Any  # (table cells,) of one set
     fitted: Any  # (table cells,)

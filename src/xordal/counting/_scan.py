@@ -18,7 +18,14 @@ from xordal.counting._cells import Cells, Layout, Margins, kept, margins_of, spl
 from xordal.counting._jit import kernel
 from xordal.counting._llvm import LANES
 from xordal.counting._measures import CHUNK, INTERACTION, Found, Goal, Room, offer
-from xordal.counting._screens import Screen, gather, screen_binary, screen_levels, screen_of, sharpen
+from xordal.counting._screens import (
+    Screen,
+    gather,
+    screen_binary,
+    screen_levels,
+    screen_of,
+    sharpen,
+)
 from xordal.counting._turns import next_turn
 
 _CHUNK_COUNTS = 1 << 16
@@ -85,6 +92,7 @@ def room_for(layout: Layout, n_cells: int, n_axes: int) -> Room:
         np.empty(max(_CHUNK_COUNTS, size * LANES * LANES), np.int32),
         np.empty(n_lanes),
         np.zeros(LANES * CHUNK, np.uint8),
+        np.empty((n_cells * most, n_lanes)),
         np.empty((n_cells * most, n_lanes)),
         np.empty((n_cells * most, n_lanes)),
         np.empty((most + 1, n_lanes)),
@@ -165,8 +173,9 @@ def look_through(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
         if any_mark != 0 and screen.is_given:
             sharpen(margins, screen, layout, place, bar, room)
     else:
-        gather(margins, layout, place, screen.is_given, room)
-        any_mark = screen_levels(margins, layout, place, limit_of(bar), goal.n_rows, screen.is_given, room)
+        gather(margins, layout, place, screen.is_given, goal.n_rows, room)
+        least = bar * (1 - SAFE) - SAFE
+        any_mark = screen_levels(margins, layout, place, least, goal.n_rows, screen.is_given, room)
     if any_mark != 0:
         found = offer(margins, layout, place, span, kind, goal, room, found)
     return found

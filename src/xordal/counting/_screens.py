@@ -14,6 +14,8 @@ under independence: chi is the sum of squares of its coefficients, and only one 
 second all four cells are off by the same number of rows, t less what is expected. Either way t costs a few
 operations:
 ``chi += u w[k] (t - a x[k] - b p[k])^2``.
+
+With more levels the divergence is bounded cell by cell, more closely (``term``): half of chi, nearly.
 """
 
 from __future__ import annotations
@@ -151,11 +153,12 @@ def sharpen(margins: Margins, screen: Screen, layout: Layout, place: Any, bar: f
 
 
 @kernel
-def gather(margins: Margins, layout: Layout, place: Any, is_given: bool, room: Room) -> None:
-    """Fill the counts of all levels of the chunk in each cell, and their weights."""
+def gather(margins: Margins, layout: Layout, place: Any, is_given: bool, n_rows: int, room: Room) -> None:
+    """Fill, for all levels of the chunk in each cell, what their rows are compared with, and their weights."""
     _, k_block, n_blocks = place
-    k_levels = layout.levels[k_block]
+    k_levels, n = layout.levels[k_block], float(n_rows)
     for cell in range(len(margins.rows)):
+        by_chance = n / margins.weight[cell] if margins.weight[cell] > 0 else 0.0
         for q in range(n_blocks):
             for k in range(LANES):
                 x, last = q * LANES + k, margins.rows[cell]
@@ -164,66 +167,87 @@ def gather(margins: Margins, layout: Layout, place: Any, is_given: bool, room: R
                     if c < k_levels - 1:
                         count = margins.ones[cell, (layout.plane[k_block + q] + c) * LANES + k]
                         last -= count
-                    room.levels[cell * k_levels + c, x] = count
-                    inverse = layout.inverse[(layout.level[k_block + q] + c) * LANES + k]
+                    at, inverse = (
+                        cell * k_levels + c,
+                        layout.inverse[(layout.level[k_block + q] + c) * LANES + k],
+                    )
                     if is_given:
-                        inverse = 1.0 / count if count > 0 else 0.0
-                    room.inverse[cell * k_levels + c, x] = inverse
+                        share, inverse = float(count), 1.0 / count if count > 0 else 0.0
+                        room.start[at, x] = 0.0
+                    else:
+                        share = 1.0 / inverse if inverse > 0 else 0.0
+                        room.start[at, x] = count - by_chance * share
+                    room.levels[at, x], room.inverse[at, x] = share, inverse
+
+
+@kernel
+def term(weight: float, beyond: float, n: float) -> Any:
+    """Return a bound on what a cell adds to a divergence, with weight 1 / (n expected), so many rows beyond.
+
+    With s the share of the expected rows that it lacks, a cell adds expected / n times (1 - s) log(1 - s) + s:
+    that is s^2/2 + s^3/6 + s^4/12 + ... Where s > 0 that is at most s^2/2 + s^3/6 + s^4/3, since s <= 1; and
+    where s < 0 at most s^2/2 + s^3/6 + s^4/12, whose second derivative 1 + s + s^2 is no less than 1 / (1 - s).
+    """
+    s = -beyond * n * weight
+    return weight * beyond * beyond * (0.5 + s * (1 / 6 + s * (1 / 3 if s > 0 else 1 / 12)))
 
 
 @kernel
 def screen_levels(  # noqa: PLR0912 - one loop over lanes for each kind of cell
-    margins: Margins, layout: Layout, place: Any, limit: float, n_rows: int, is_given: bool, room: Room
+    margins: Margins, layout: Layout, place: Any, bar: float, n_rows: int, is_given: bool, room: Room
 ) -> int:
-    """Mark the pairs of a chunk, of any numbers of levels, whose chi reaches the limit; return if any do."""
+    """Mark the pairs of a chunk, of any numbers of levels, that can reach the bar; return whether any can.
+
+    Of many levels chi is about twice the divergence, and most sets reach half of what a bar asks for; so here
+    each cell is bounded as closely as that can be done without a logarithm.
+    """
     j_block, k_block, n_blocks = place
     k_levels, j_planes = layout.levels[k_block], layout.levels[j_block] - 1
     k_planes, n_lanes, n = k_levels - 1, n_blocks * LANES, float(n_rows)
-    chi, low, levels, inverses = room.chi[:n_lanes], room.low, room.levels, room.inverse
+    total, low, levels, inverses = room.chi[:n_lanes], room.low, room.levels, room.inverse
     counts, in_cells, ones = room.counts, margins.rows, margins.ones
     end, any_mark = low[k_levels], 0
     for lane in range(LANES):
         for k in range(n_lanes):
-            chi[k] = 0.0 if is_given else -1.0
+            total[k] = 0.0
         first = lane * n_lanes
         for cell in range(len(in_cells)):
-            in_cell = float(in_cells[cell])
-            unit = in_cell / n if is_given else margins.weight[cell] / (n * n)
+            in_cell, rest = float(in_cells[cell]), float(in_cells[cell])
             for c in range(k_levels):
-                left, level = low[c], levels[cell * k_levels + c]
+                left, start = low[c], room.start[cell * k_levels + c]
                 for k in range(n_lanes):
-                    left[k] = 0.0 if is_given else level[k]
-            rest = in_cell
+                    left[k] = start[k]
             for b in range(j_planes + 1):
                 with_b = rest
                 if b < j_planes:
                     with_b = float(ones[cell, (layout.plane[j_block] + b) * LANES + lane])
                     rest -= with_b
-                u, a = unit * layout.inverse[(layout.level[j_block] + b) * LANES + lane], 0.0
+                u = margins.weight[cell] / (n * n) * layout.inverse[(layout.level[j_block] + b) * LANES + lane]
+                share = 1.0 / (n * u) if u > 0 else 0.0  # times that of k's level: the rows expected
                 if is_given:
-                    u, a = (unit / with_b if with_b > 0 else 0.0), with_b / max(in_cell, 1.0)
+                    u, share = (in_cell / n / with_b if with_b > 0 else 0.0), with_b / max(in_cell, 1.0)
                 if b == j_planes:
                     for c in range(k_levels):
                         left, inverse = low[c], inverses[cell * k_levels + c]
                         for k in range(n_lanes):
-                            chi[k] += (u * inverse[k]) * (left[k] * left[k])
+                            total[k] += term(u * inverse[k], left[k], n)
                     continue
                 for k in range(n_lanes):
-                    end[k] = with_b - a * in_cell
+                    end[k] = 0.0 if is_given else with_b - share
                 for c in range(k_planes):
                     row, left = counts[first : first + n_lanes], low[c]
                     level, inverse = levels[cell * k_levels + c], inverses[cell * k_levels + c]
                     for k in range(n_lanes):
-                        beyond = row[k] - a * level[k]
+                        beyond = row[k] - share * level[k]
                         end[k] -= beyond
                         left[k] -= beyond
-                        chi[k] += (u * inverse[k]) * (beyond * beyond)
+                        total[k] += term(u * inverse[k], beyond, n)
                     first += LANES * n_lanes
                 inverse, left = inverses[cell * k_levels + k_planes], low[k_planes]
                 for k in range(n_lanes):
-                    chi[k] += (u * inverse[k]) * (end[k] * end[k])
+                    total[k] += term(u * inverse[k], end[k], n)
                     left[k] -= end[k]
-        any_mark |= marks(room.chi, n_blocks, limit, room.hits[lane * CHUNK : (lane + 1) * CHUNK])
+        any_mark |= marks(room.chi, n_blocks, bar, room.hits[lane * CHUNK : (lane + 1) * CHUNK])
     if j_block == k_block:
         each_once(room.hits)
     return any_mark

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting import _kernels
-from xordal.counting.rows import MOST_LEVELS, Rows
+from xordal.counting.rows import Rows
 from xordal.counting.threads import in_threads
+from xordal.data.packed import MOST_LEVELS
 from xordal.types.varsets import VarSet, members
 
 _BATCH = 32  # bases whose cells are multiplied with all columns at once

@@ -42,6 +42,8 @@ class CellCounts:
 
     def __add__(self, other: CellCounts) -> CellCounts:
         """Merge the counts of two row blocks."""
+        if np.array_equal(self.cells, other.cells):  # as a rule, where tables are small and blocks are long
+            return CellCounts(self.cells, self.counts + other.counts)
         cells, place = np.unique(np.concatenate([self.cells, other.cells]), axis=0, return_inverse=True)
         counts = np.zeros(len(cells), dtype=np.int64)
         np.add.at(counts, place.reshape(-1), np.concatenate([self.counts, other.counts]))

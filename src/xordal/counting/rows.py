@@ -15,12 +15,10 @@ from xordal.counting import _kernels
 from xordal.counting._cells import Cells, Layout
 from xordal.counting.finalize import entropies_of_tables
 from xordal.counting.layout import lay_out
-from xordal.data.packed import PackedColumns, pack
+from xordal.data.packed import MOST_LEVELS, PackedColumns, pack
 from xordal.data.table import CategoricalTable
 from xordal.types.varsets import members
 
-MOST_LEVELS = 16
-"""Columns with more levels are counted by codes only."""
 _REPEATS = 512  # rows a weighted row may stand for before its bits take longer than its code
 _MOST_BITS = 2**31 - 64  # rows that 32-bit counts can hold
 _MOST_BYTES = 1 << 28  # of the bits of repeated rows, unless their codes take more

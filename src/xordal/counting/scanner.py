@@ -28,8 +28,9 @@ from xordal.counting.bit_scan import BitScan
 from xordal.counting.extensions import extensions
 from xordal.counting.measures import measured
 from xordal.counting.oracle import Bar, Measure, ScanBlock
-from xordal.counting.rows import MOST_LEVELS, Rows
+from xordal.counting.rows import Rows
 from xordal.counting.threads import in_threads
+from xordal.data.packed import MOST_LEVELS
 from xordal.types.varsets import EMPTY, VarSet
 
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits

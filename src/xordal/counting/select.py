@@ -32,6 +32,7 @@ _PER_SET = 10e-6  # seconds NumPy takes for any set
 _PER_ROW = 3.5e-9  # seconds it takes per row of a set of three variables
 _WORTH = 0.5  # seconds of NumPy from which the kernels are loaded
 _WORTH_LOADED = 0.03  # from which they are used once they are
+_LARGE = 1 << 28  # values of a table on disk that are not brought into memory: a gigabyte as codes
 _WORTH_GPU = 5e12  # sets times rows, which two cores look at in some five seconds
 
 
@@ -78,6 +79,12 @@ def _numba(table: CategoricalTable, job: CountingJob) -> CellCounter:
     return NumbaOracle(table, threads=job.threads, notice=job.notice)
 
 
+def _blocks(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    from xordal.counting.blocks import BlockCounter, on_disk
+
+    return BlockCounter(on_disk(table), threads=job.threads, notice=job.notice)
+
+
 def _gpu(table: CategoricalTable, job: CountingJob) -> CellCounter:
     from xordal.counting.gpu.cupy_engine import CupyEngine
     from xordal.counting.gpu.oracle import GpuOracle
@@ -93,6 +100,8 @@ def _rest_of_gpu(table: CategoricalTable, job: CountingJob) -> TableOracle:
 
 
 def _auto(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    if table.blocks is not None and table.codes.size > _LARGE:
+        return _blocks(table, job)
     if _n_sets(table, job.n_sets) * table.n_rows >= _WORTH_GPU and _has_gpu():
         return _gpu(table, job)
     worth = _WORTH_LOADED if "xordal.counting.cpu_numba" in sys.modules else _WORTH
@@ -108,7 +117,15 @@ def _has_gpu() -> bool:
     return why_not() is None
 
 
-BACKENDS: dict[str, Backend] = {"auto": _auto, "numpy": _numpy, "numba": _numba, "gpu": _gpu}
+def _dask(table: CategoricalTable, job: CountingJob) -> CellCounter:
+    from xordal.counting.dask.backend import present
+
+    return present()(table, job)
+
+
+BACKENDS: dict[str, Backend] = {
+    "auto": _auto, "numpy": _numpy, "numba": _numba, "gpu": _gpu, "blocks": _blocks, "dask": _dask,
+}  # fmt: skip
 """The backends that have a name."""
 
 
@@ -127,8 +144,9 @@ def oracle_for(
     table
         The data.
     backend
-        A name of ``BACKENDS``: ``"numpy"``, ``"numba"``, ``"gpu"``, or ``"auto"`` for the one that is done
-        first. Or a :class:`Backend` of one's own.
+        A name of ``BACKENDS``: ``"numpy"``, ``"numba"``, ``"gpu"``, ``"blocks"`` (for tables larger than
+        memory), ``"dask"`` (on the present Dask client), or ``"auto"`` for the one that is done first. Or a
+        :class:`Backend` of one's own.
     threads
         How many threads the kernels use; all cores this process may use where None.
     work

@@ -8,12 +8,15 @@ meant. So one of them, the first, stands for all in the search, and the others a
 from __future__ import annotations
 
 from collections import defaultdict
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.types.varsets import LinkSet
+
+_AT_ONCE = 1 << 20  # rows looked at together
 
 
 def copies(table: CategoricalTable) -> LinkSet:
@@ -29,23 +32,39 @@ def copies(table: CategoricalTable) -> LinkSet:
     ((0, 2),)
     """
     alike: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    for v, codes in enumerate(table.codes):
-        counts = np.bincount(codes, weights=table.weights)
+    for v in range(table.n_variables):
+        counts = level_counts(table, v)
         if len(counts) > 1 and counts.max() > 1:
             alike[tuple(np.sort(counts).tolist())].append(v)
     first: dict[bytes, int] = {}
     found = []
     for v in sorted(v for some in alike.values() if len(some) > 1 for v in some):
-        original = first.setdefault(_without_names(table.codes[v]).tobytes(), v)
+        original = first.setdefault(_without_names(table.codes[v], table.n_levels[v]), v)
         if original != v:
             found.append((original, v))
     return tuple(sorted(found))
 
 
-def _without_names(codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return a column with its levels numbered in the order in which they first occur."""
-    first = np.empty(int(codes.max()) + 1, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows assigned to a level the last stays
-    number = np.empty_like(first)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[codes]
+def level_counts(table: CategoricalTable, v: int) -> NDArray[np.int64]:
+    """Return how many rows have each level of a column, some rows at a time: there may be very many."""
+    counts = np.zeros(table.n_levels[v], dtype=np.int64)
+    for start in range(0, table.codes.shape[1], _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        weights = None if table.weights is None else table.weights[rows]
+        counts += np.bincount(table.codes[v, rows], weights=weights, minlength=len(counts)).astype(np.int64)
+    return counts
+
+
+def _without_names(codes: NDArray[np.int32], n_levels: int) -> bytes:
+    """Return a digest of a column with its levels numbered in the order in which they first occur."""
+    number = np.full(n_levels, -1, dtype=np.int64)
+    digest, known = sha256(), 0
+    for start in range(0, len(codes), _AT_ONCE):
+        some = codes[start : start + _AT_ONCE]
+        first = np.full(n_levels, len(some), dtype=np.int64)
+        first[some[::-1]] = np.arange(len(some))[::-1]  # of several rows assigned to a level the last stays
+        new = [level for level in np.argsort(first).tolist() if number[level] < 0 and first[level] < len(some)]
+        number[new] = np.arange(known, known + len(new))
+        known += len(new)
+        digest.update(number[some].tobytes())
+    return digest.digest()

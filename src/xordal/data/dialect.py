@@ -99,18 +99,28 @@ class TextFormat:
 
 def decode(data: bytes, encoding: str | None, label: str) -> str:
     """Return the text of a file; bytes that the encoding does not allow are told with their place."""
-    if encoding is None:
-        encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None) or _utf_16(data)
-        if encoding is None:
-            return _unmarked(data, label)
-    elif codecs.lookup(encoding).name == "utf-8":
-        encoding = "utf-8-sig"  # the mark is no data, whoever named the encoding
+    known = encoding_of(data, encoding)
+    if known is None:
+        return _unmarked(data, label)
     try:
-        return data.decode(encoding)
+        return data.decode(known)
     except UnicodeError as error:
-        place = f"byte {error.start} is" if isinstance(error, UnicodeDecodeError) else "its bytes are"
-        known = "UTF-8" if encoding.startswith("utf-8") else encoding
-        raise DataError(f"{label}: {place} not {known} text. {_GIVE}") from None
+        raise undecodable(label, known, error) from None
+
+
+def encoding_of(start: bytes, encoding: str | None) -> str | None:
+    """Return the encoding of a file: as given, or as its beginning shows; None where nothing does."""
+    if encoding is None:
+        return next((name for mark, name in _MARKS if start.startswith(mark)), None) or _utf_16(start)
+    # The mark of UTF-8 is no data, whoever named the encoding.
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def undecodable(label: str, encoding: str, error: UnicodeError, before: int = 0) -> DataError:
+    """Return what is to be said of bytes that an encoding does not allow, after so many bytes that it does."""
+    place = f"byte {before + error.start} is" if isinstance(error, UnicodeDecodeError) else "its bytes are"
+    known = "UTF-8" if encoding.startswith("utf-8") else encoding
+    return DataError(f"{label}: {place} not {known} text. {_GIVE}")
 
 
 _GIVE = (

@@ -56,19 +56,20 @@ class Gaps:
     saved: int
 
     @classmethod
-    def of(cls, columns: Sequence[Column]) -> Gaps:
-        """Return what is missing in some columns."""
-        n_rows = len(columns[0].codes)
+    def of(cls, columns: Sequence[Column], weights: NDArray[np.int64] | None = None) -> Gaps:
+        """Return what is missing in some columns; a weighted row counts as often as its weight says."""
+        often = np.ones(len(columns[0].codes), np.int64) if weights is None else weights
+        n_rows = int(often.sum())
         having = [column for column in columns if column.has_missing]
         if not having:
             return cls(n_rows, 0, 0, (), n_rows)
         is_missing = np.stack([column.is_missing for column in having])
-        times = is_missing.sum(axis=1)
+        times = is_missing @ often
         order = np.argsort(-times, kind="stable")
         others = np.delete(is_missing, order[0], axis=0)
         by_column = tuple((having[place].name, int(times[place])) for place in order)
-        n_incomplete = int(is_missing.any(axis=0).sum())
-        return cls(n_rows, n_incomplete, int(times.sum()), by_column, n_rows - int(others.any(axis=0).sum()))
+        n_incomplete = int(is_missing.any(axis=0) @ often)
+        return cls(n_rows, n_incomplete, int(times.sum()), by_column, n_rows - int(others.any(axis=0) @ often))
 
     def where(self) -> str:
         """Return which columns have most of the missing values."""
@@ -125,7 +126,7 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
     if policy == "error" and incomplete.any():
         row = int(np.argmax(incomplete))
         name = columns[int(np.argmax(is_missing[:, row]))].name
-        raise DataError(f"{where(row, name)}: {_refusal(Gaps.of(columns))}")
+        raise DataError(f"{where(row, name)}: {refusal(Gaps.of(columns))}")
     if policy != "drop":
         return np.ones(len(incomplete), dtype=np.bool_)
     if incomplete.all():
@@ -136,7 +137,8 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
     return ~incomplete
 
 
-def _refusal(gaps: Gaps) -> str:
+def refusal(gaps: Gaps) -> str:
+    """Say of the first missing value that it is one, how many there are, and what can be done."""
     first = "the value is missing (NaN, empty or a missing-value token)"
     if gaps.n_cells > 1:
         first += f", the first of {gaps.n_cells:,}, most in {gaps.where()}"

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD = 64
+MOST_LEVELS = 16
+"""Columns with more levels are not packed: a plane for each level takes more room than codes."""
 _AT_ONCE = 256  # columns packed in one call of NumPy: many enough for short ones, few enough for memory
 
 

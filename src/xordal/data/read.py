@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, cast
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,16 @@ from xordal.data.dates import check_parts, with_parts
 from xordal.data.design import Design
 from xordal.data.dialect import TextFormat
 from xordal.data.discretise import Binning, Bins, binned, merged
+from xordal.data.large.files import many_files
+from xordal.data.large.gather import RowsRead
+from xordal.data.large.read import lazy_source, read_files, read_stream
 from xordal.data.missing import Gaps, as_level, check_policy, rows_kept, settled, without_empty
 from xordal.data.select import check_names, named, select
-from xordal.data.suspects import Suspect, suspect, suspects, words_among_numbers
+from xordal.data.suspects import Suspect, suspect, words_among_numbers
 from xordal.data.table import CategoricalTable
-from xordal.data.weights import RowWeights, any_weights, weights_of
+from xordal.data.weights import RowWeights, any_weights, weights_array, weights_of
 from xordal.errors import DataError, DataWarning, SettingsError, counted, nearest
-from xordal.types.choices import Missing
+from xordal.types.choices import CacheBy, Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
@@ -69,12 +72,18 @@ class Reading:
     categorical: Sequence[str] = ()
     dates: Sequence[str] | Mapping[str, Sequence[str]] = ()
     text: TextFormat = field(default_factory=TextFormat)
+    sql: str | None = None
+    cache: CacheBy = "time"
 
     def __post_init__(self) -> None:
         check_policy(self.missing)
         if not isinstance(self.merge_rare, Integral) or self.merge_rare < 0:
             raise SettingsError(f"merge_rare must be a number of rows, not {self.merge_rare!r}.")
         check_parts(self.dates)
+        if self.cache not in get_args(CacheBy):
+            raise SettingsError(
+                f"Unknown kind of cache {self.cache!r}; {nearest(self.cache, get_args(CacheBy))}"
+            )
         if not isinstance(self.text, TextFormat):
             raise SettingsError(f"text must be a TextFormat(...), not {self.text!r}.")
 
@@ -92,6 +101,8 @@ class ReadingOptions(TypedDict, total=False):
     categorical: Sequence[str]
     dates: Sequence[str] | Mapping[str, Sequence[str]]
     text: TextFormat | None
+    sql: str | None
+    cache: CacheBy
 
 
 def reading_of(**how: Unpack[ReadingOptions]) -> Reading:
@@ -126,6 +137,8 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     categorical: Sequence[str] = (),
     dates: Sequence[str] | Mapping[str, Sequence[str]] = (),
     text: TextFormat | None = None,
+    sql: str | None = None,
+    cache: CacheBy = "time",
 ) -> CategoricalTable:
     """Read any table.
 
@@ -135,7 +148,9 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         A pandas, polars or pyarrow frame; a NumPy array; a mapping of names to columns; rows; or the path of a
         file, ``"-"`` for standard input: CSV, TSV and other text, JSON Lines, Excel, OpenDocument, Parquet,
         Feather, also compressed. Levels of a text file or a sheet are strings; levels of anything else keep
-        their type.
+        their type. Many files (a pattern, a folder, a list of paths), a Parquet or text file of more than
+        128 MB and a polars LazyFrame are packed on disk and need not fit into memory. A DuckDB or SQLite file,
+        a ``postgresql://`` address or a DB-API connection is asked with ``sql``.
     columns, exclude
         The columns to take, and those to leave out; all of them by default.
     weights
@@ -160,6 +175,11 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         of the column; year, quarter, month, weekday, day and hour are known.
     text
         How a text file or a sheet is written, where that is not to be detected.
+    sql
+        The query whose rows are the table; of files, with ``data`` for the name of all of them together.
+    cache
+        How a table packed earlier is known to be that of the same files: by their sizes and ``"time"``, or by
+        their ``"content"``, which reads all of it; ``"off"`` packs it anew and keeps nothing.
 
     Raises
     ------
@@ -189,6 +209,8 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         categorical=categorical,
         dates=dates,
         text=text,
+        sql=sql,
+        cache=cache,
     )
     return read(source, how, _warn, warn=lambda line: warnings.warn(line, DataWarning, stacklevel=5))
 
@@ -208,37 +230,46 @@ def read(
     *,
     warn: Callable[[str], None] = lambda message: None,
     least_columns: int = 2,
+    on_rows: Callable[[RowsRead], None] = lambda at: None,
 ) -> CategoricalTable:
     """Read any table; ``judge`` decides what becomes of columns that are probably no categories.
 
     ``tell`` is told what was left out at the user's own wish, ``warn`` what was left out or changed without it.
-    A text file of fewer columns than ``least_columns`` is refused.
+    A text file of fewer columns than ``least_columns`` is refused. ``on_rows`` is told how far a table that is
+    packed on disk is.
     """
+    steps = Steps(how, judge, tell, warn)
+    if (packed := _packed(source, steps, on_rows)) is not None:
+        return packed
     every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
+    drawn = _Drawn(_weights(source, every, how, where), _clusters(source, every, how, where))
+    return _in_memory(every, drawn, steps, where)
+
+
+def _in_memory(
+    every: list[Column],
+    drawn: _Drawn,
+    steps: Steps,
+    where: Where,
+    *,
+    is_part: bool = False,
+) -> CategoricalTable:
+    """Return the table of columns that are in memory."""
+    how = steps.how
     if len(every[0].codes) == 0:
         raise DataError("The table has no rows.")
-    drawn = _Drawn(_weights(source, every, how, where), _clusters(source, every, how, where))
-    chosen, declared = _chosen(every, how)
-    chosen = [_numbers_alone(column, warn) for column in without_empty(chosen, warn)]
+    counts = drawn.counts
+    n_rows = len(every[0].codes) if counts is None else int(counts.sum())
+    chosen, declared, _ = steps.chosen(every, n_rows, is_part=is_part)
     used = drawn.used(len(every[0].codes))
-    policy = settled(how.missing, Gaps.of([column.only(used) for column in chosen]), warn)
-    chosen, stays = _rows(chosen, used, policy, where, warn if how.missing == "auto" else tell)
+    inside = chosen if used.all() else [column.only(used) for column in chosen]
+    policy = settled(how.missing, Gaps.of(inside, None if counts is None else counts[used]), steps.warn)
+    told = steps.warn if how.missing == "auto" else steps.tell
+    chosen, stays = _rows(chosen, used, policy, where, told)
     drawn = drawn.only(stays)
-    weights = drawn.counts
-    uncut = {column.name: len(column.levels) for column in chosen}
-    chosen = [_cut(column, how.bins, declared, weights) for column in chosen]
-    if cut := [column.name for column in chosen if len(column.levels) != uncut[column.name]]:
-        tell(
-            f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {cut[0]}=5 cuts one in another way, "
-            "--categorical takes it as it is."
-        )
-    if how.merge_rare:
-        chosen = [merged(column, how.merge_rare, weights) for column in chosen]
-    judged = [column for column in chosen if column.name not in declared]
-    left_out = set(judge(suspects(judged, weights)))
-    chosen = select(chosen, exclude=left_out) if left_out else chosen
-    return CategoricalTable.complete([as_level(column) for column in chosen], weights, drawn.design)
+    chosen = steps.prepared(chosen, [drawn.counts] * len(chosen), declared)
+    return CategoricalTable.complete([as_level(column) for column in chosen], drawn.counts, drawn.design)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,8 +305,87 @@ class _Drawn:
         return Design(fractions, self.clusters)
 
 
-def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str]]:
-    """Return the columns that take part, dates as their parts, and the names of those to take as they are."""
+def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> CategoricalTable | None:
+    """Return the table of a source that is asked in SQL or read batch by batch; None for all others."""
+    from xordal.data.sql.query import query_of
+
+    if (query := query_of(source, steps.how.sql)) is not None:
+        _refuse_clusters(steps.how)
+        names = query.names()
+        check_names([Column(name, (), np.empty(0, np.int32)) for name in names])
+        if steps.how.weights is None and (counted_rows := query.counted(steps.needed(names))) is not None:
+            weights = weights_array(counted_rows.weights, len(counted_rows.weights))
+            return _in_memory(counted_rows.columns, _Drawn(weights, None), steps, query.where, is_part=True)
+        return read_stream(query, steps, on_rows)
+    if (files := many_files(source)) is not None:
+        _refuse_clusters(steps.how)
+        return read_files(files, steps, on_rows)
+    lazy = lazy_source(source)
+    if lazy is not None:
+        _refuse_clusters(steps.how)
+    return None if lazy is None else read_stream(lazy, steps, on_rows)
+
+
+def _refuse_clusters(how: Reading) -> None:
+    if how.cluster is not None:
+        raise DataError("Clusters are taken of tables in memory: one file, or a frame. Leave --cluster out.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """What happens to columns on their way into a table, however they were read.
+
+    All of it happens to levels and their counts. So it is the same for columns with a row for each row of the
+    table, and for columns with a row for each value, weighted by its number.
+    """
+
+    how: Reading
+    judge: Judge
+    tell: Callable[[str], None]
+    warn: Callable[[str], None]
+
+    def needed(self, names: list[str]) -> list[str]:
+        """Return which of the columns of a source must be read."""
+        if self.how.dates:  # names may be those of parts of dates, which nobody knows yet
+            return names
+        every = [Column(name, (), np.empty(0, np.int32)) for name in names]
+        return [column.name for column in select(every, self.how.columns, self.how.exclude)]
+
+    def chosen(
+        self, every: list[Column], n_rows: int, *, is_part: bool = True
+    ) -> tuple[list[Column], set[str], dict[str, str]]:
+        """Return the columns that take part, which to take as they are, and what each part of a date is of.
+
+        Where only a part of the columns was read, those that are needed, excluded ones may not be among them.
+        """
+        have = {column.name for column in every}
+        left = [name for name in self.how.exclude if name in have or self.how.dates or not is_part]
+        found, declared, origin = _chosen(every, replace(self.how, exclude=left))
+        found = [_numbers_alone(column, n_rows, self.warn) for column in without_empty(found, self.warn)]
+        return found, declared, origin
+
+    def prepared(
+        self, columns: list[Column], weights: Sequence[NDArray[np.int64] | None], declared: set[str]
+    ) -> list[Column]:
+        """Make categories of columns, each with row weights of its own: bins, rare levels, none that is odd."""
+        how = self.how
+        weighted = [(_cut(c, how.bins, declared, w), w) for c, w in zip(columns, weights, strict=True)]
+        pairs = zip(columns, weighted, strict=True)
+        if cut := [one.name for one, (made, _) in pairs if len(made.levels) != len(one.levels)]:
+            self.tell(
+                f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {cut[0]}=5 cuts one in another "
+                "way, --categorical takes it as it is."
+            )
+        if how.merge_rare:
+            weighted = [(merged(column, how.merge_rare, w), w) for column, w in weighted]
+        odd = [suspect(column, w) for column, w in weighted if column.name not in declared]
+        left_out = set(self.judge([one for one in odd if one is not None]))
+        made = [column for column, _ in weighted]
+        return select(made, exclude=left_out) if left_out else made
+
+
+def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], dict[str, str]]:
+    """Return the columns that take part, dates as their parts, which to take as they are, and parts' dates."""
     for name in how.dates if isinstance(how.dates, Mapping) else ():
         named(every, name)
     every, parts = with_parts(every, how.dates) if how.dates else (every, {})
@@ -288,12 +398,13 @@ def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str]]:
     chosen = select(every, only, expanded([*how.exclude, *by_name]))
     for name in how.bins.named:
         named(every, name)
-    return chosen, {named(every, name).name for name in expanded(how.categorical)}
+    origin = {part: name for name, own in parts.items() for part in own}
+    return chosen, {named(every, name).name for name in expanded(how.categorical)}, origin
 
 
-def _numbers_alone(column: Column, warn: Callable[[str], None]) -> Column:
+def _numbers_alone(column: Column, n_rows: int, warn: Callable[[str], None]) -> Column:
     """Return a column of numbers without the signs that stand for a missing one, such as a dash."""
-    words = words_among_numbers(column, len(column.codes))
+    words = words_among_numbers(column, n_rows)
     if not words or not all(word.strip().lower() in _NO_NUMBER for word in words):
         return column
     warn(f"Column {column.name!r} holds numbers; {', '.join(map(repr, words))} is taken as missing there.")

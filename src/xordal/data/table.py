@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from xordal.data.column import Column, from_values, in_memory
 from xordal.data.design import Design
+from xordal.data.large.store import Blocks
 from xordal.data.levels import unused
 from xordal.data.missing import rows_kept
 from xordal.data.select import check_lengths, check_names
 from xordal.data.to_frames import FrameLibrary, frame_of
 from xordal.data.weights import weights_array
 from xordal.errors import DataError, counted
+
+_AT_ONCE = 1 << 20  # rows looked at together, where a table may be larger than memory
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,6 +38,9 @@ class CategoricalTable:
     weights
         Shape (rows,): how often each row counts, all positive; None where each counts once. A table with
         weights is the same table as one with its rows repeated.
+    blocks
+        Where the rows lie on disk, for a table that is larger than memory (:mod:`xordal.data.large`): ``codes``
+        is then a file mapped into memory, of a smaller type. None for a table in memory.
     design
         How the rows were drawn, where they are no plain sample: fractional weights, clusters.
 
@@ -51,6 +57,7 @@ class CategoricalTable:
     levels: tuple[tuple[Hashable, ...], ...]
     codes: NDArray[np.int32]
     weights: NDArray[np.int64] | None = None
+    blocks: Blocks | None = None
     design: Design | None = None
 
     @classmethod
@@ -103,7 +110,7 @@ class CategoricalTable:
             tuple(column.levels for column in columns),
             np.stack([column.codes for column in columns]),
             weights,
-            design,
+            design=design,
         )
 
     def to_count(self) -> CategoricalTable:
@@ -149,7 +156,9 @@ class CategoricalTable:
     def identity(self) -> dict[str, object]:
         """Return what tells this table from others: names, levels, rows and a fingerprint of all values."""
         digest = sha256(repr(self.levels).encode())
-        digest.update(np.ascontiguousarray(self.codes, dtype="<i4").data)
+        for column in self.codes:
+            for start in range(0, len(column), _AT_ONCE):
+                digest.update(np.ascontiguousarray(column[start : start + _AT_ONCE], dtype="<i4").data)
         if self.weights is not None:
             digest.update(np.ascontiguousarray(self.weights, dtype="<i8").data)
         for of_rows in () if self.design is None else (self.design.weights, self.design.clusters):
@@ -178,9 +187,15 @@ class CategoricalTable:
         weights = np.bincount(place.reshape(-1), weights=self.weights).astype(np.int64)  # sums stay below 2^53
         return CategoricalTable(self.names, self.levels, np.ascontiguousarray(self.codes[:, first]), weights)
 
+    def every(self, step: int) -> CategoricalTable:
+        """Return every so many-th row, in memory; all levels are kept, also those that do not occur in it."""
+        weights = None if self.weights is None else np.array(self.weights[::step])
+        return CategoricalTable(self.names, self.levels, np.array(self.codes[:, ::step], np.int32), weights)
+
     def columns(self) -> list[Column]:
         """Return the columns, without the row weights."""
-        return [Column(*parts) for parts in zip(self.names, self.levels, self.codes, strict=True)]
+        codes = self.codes.astype(np.int32, copy=False)  # on disk they are of a smaller type, without a sign
+        return [Column(*parts) for parts in zip(self.names, self.levels, codes, strict=True)]
 
     def rows(self) -> list[tuple[int, ...]]:
         """Return the rows as tuples of codes, each as often as it counts, for the reference engine."""

@@ -25,7 +25,7 @@ _BLOCK = 1 << 24  # bytes Arrow parses at a time: a record must fit
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class Text:
     """A decoded file, split into its header and the rest."""
 
     label: str
@@ -36,6 +36,7 @@ class _Text:
 
     @property
     def body(self) -> str:
+        """The text behind the header."""
         return self.text[self.body_start :]
 
     def line_of(self, row: int) -> int:
@@ -65,7 +66,7 @@ def parse_text(
     DataError
         If the file is no complete table: with the line, the column and what to do.
     """
-    whole = _split(text, form, label, least_columns)
+    whole = split_text(text, form, label, least_columns)
     columns = _finished(_columns(whole), form, label, least_columns)
     return columns, lambda row, name: f"{label}, line {whole.line_of(row)}, column {name!r}"
 
@@ -92,7 +93,8 @@ def from_records(
     return columns, lambda row, name: f"{label}, row {body[row][0]}, column {name!r}"
 
 
-def _split(text: str, form: TextFormat, label: str, least_columns: int) -> _Text:
+def split_text(text: str, form: TextFormat, label: str, least_columns: int) -> Text:
+    """Return a text with its delimiter found and its header apart; the text may be the beginning of a file."""
     if "\0" in text:
         line = _line_count(text[: text.index("\0")]) + 1
         raise DataError(
@@ -113,7 +115,7 @@ def _split(text: str, form: TextFormat, label: str, least_columns: int) -> _Text
     _tell_heading(label, heading, form, lines, "line")
     n_before = heading.n_above + heading.has_header
     start = _offset(text, lines[n_before - 1]) if n_before else skipped
-    return _Text(label, text, delimiter, heading.names, start)
+    return Text(label, text, delimiter, heading.names, start)
 
 
 def _delimited(text: str, form: TextFormat, label: str, least_columns: int) -> tuple[str, str]:
@@ -174,7 +176,7 @@ def _line_count(text: str) -> int:
 
 def _finished(raw: Sequence[Column], form: TextFormat, label: str, least_columns: int) -> list[Column]:
     """Return columns with missing values marked and a name each; one where there should be more is refused."""
-    columns, said = named_columns([_without_tokens(column, form.missing) for column in raw], label)
+    columns, said = named_columns([without_tokens(column, form.missing) for column in raw], label)
     for line in said:
         warnings.warn(line, DataWarning, stacklevel=2)
     if len(columns) < least_columns:
@@ -185,7 +187,7 @@ def _finished(raw: Sequence[Column], form: TextFormat, label: str, least_columns
     return columns
 
 
-def _columns(text: _Text) -> list[Column]:
+def _columns(text: Text) -> list[Column]:
     if not text.body.strip("\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
     data = _encoded(text)
@@ -196,7 +198,7 @@ def _columns(text: _Text) -> list[Column]:
     return _by_arrow(text, data) or _by_python(text, strict=False)
 
 
-def _encoded(text: _Text) -> bytes:
+def _encoded(text: Text) -> bytes:
     try:
         return text.body.encode()
     except UnicodeEncodeError as error:  # the encoding given was not the file's
@@ -207,7 +209,7 @@ def _encoded(text: _Text) -> bytes:
         ) from None
 
 
-def _by_arrow(text: _Text, data: bytes) -> list[Column] | None:
+def _by_arrow(text: Text, data: bytes) -> list[Column] | None:
     """Return the columns, or None for a file that is wrong or has a huge record."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -249,7 +251,7 @@ def _without_blank_rows(columns: list[Column]) -> list[Column] | None:
     return None if is_blank.all() else [column.only(~is_blank) for column in columns]
 
 
-def _by_python(text: _Text, strict: bool) -> list[Column]:
+def _by_python(text: Text, strict: bool) -> list[Column]:
     before = _line_count(text.text[: text.body_start])
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -274,7 +276,7 @@ def _by_python(text: _Text, strict: bool) -> list[Column]:
     return [from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)]
 
 
-def _fitted(record: list[str], text: _Text, line: int) -> list[str]:
+def _fitted(record: list[str], text: Text, line: int) -> list[str]:
     """Return a record without the blank values behind the last column; refuse one of another length."""
     width = len(text.names)
     if len(record) > width and n_filled(record[width:]) == 0:
@@ -286,7 +288,7 @@ def _fitted(record: list[str], text: _Text, line: int) -> list[str]:
     )
 
 
-def _without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
+def without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
     """Return the column with the levels that stand for a missing value marked as missing."""
     missing = {"", *(token.strip() for token in tokens)}
     groups = [MISSING if str(level).strip() in missing else code for code, level in enumerate(column.levels)]

@@ -35,6 +35,17 @@ def weights_of(column: Column, where: Where, *, drops_missing: bool = False) -> 
     return np.asarray(numbers[column.codes])
 
 
+def counts_of(column: Column, where: Where) -> NDArray[np.int64]:
+    """Return a column of counts as weights; fractions are refused."""
+    found = weights_of(column, where)
+    if found.dtype.kind != "i":
+        raise DataError(
+            f"Column {column.name!r} holds weights that are no whole numbers; these are taken of tables in "
+            "memory: one file, or a frame."
+        )
+    return found.astype(np.int64)
+
+
 def any_weights(weights: Any, n_rows: int) -> RowWeights:
     """Return an array or series of weights, one per row: whole numbers as counts, fractions as they are."""
     numbers = _one_per_row(weights, n_rows)

@@ -15,6 +15,7 @@ from xordal.errors import DataError
 
 _ROWS_AT_A_TIME = 50_000
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_BINARY = getattr(os, "O_BINARY", 0)  # without it Windows would end lines in two characters
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -29,13 +30,13 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "".join(csv_pieces(names, rows))
 
 
-def csv_pieces(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def csv_pieces(names: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ",") -> Iterator[str]:
     """Yield a table as comma-separated text piece by piece, so that a long one need not fit into memory."""
     rows = iter(rows)
     piece: list[Sequence[object]] = [names]
     while piece:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(piece)
+        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(piece)
         yield text.getvalue()
         piece = list(islice(rows, _ROWS_AT_A_TIME))
 
@@ -65,8 +66,8 @@ def write_text(path: str | Path, text: str) -> None:
     write_pieces(path, [text])
 
 
-def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
-    """Write a text file given piece by piece, as :func:`write_text` does."""
+def write_pieces(path: str | Path, pieces: Iterable[str | bytes]) -> None:
+    """Write a file given piece by piece, texts in UTF-8, as :func:`write_text` does."""
     try:
         if (descriptor := _descriptor(path)) is not None:
             _write_to(os.dup(descriptor), pieces)
@@ -84,11 +85,11 @@ def _descriptor(path: str | Path) -> int | None:
     return int(numbered[1]) if numbered else _STANDARD.get(str(path))
 
 
-def _replace(path: Path, pieces: Iterable[str]) -> None:
+def _replace(path: Path, pieces: Iterable[str | bytes]) -> None:
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        if path.exists():
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o666)
+        if path.exists() and hasattr(os, "fchmod"):  # Windows has no such permissions
             os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
         _write_to(descriptor, pieces, sync=True)
         aside.replace(path)
@@ -96,10 +97,10 @@ def _replace(path: Path, pieces: Iterable[str]) -> None:
         aside.unlink(missing_ok=True)
 
 
-def _write_to(descriptor: int, pieces: Iterable[str], *, sync: bool = False) -> None:
+def _write_to(descriptor: int, pieces: Iterable[str | bytes], *, sync: bool = False) -> None:
     """Write to an open file and close it; with ``sync`` the disk has it all before anything is renamed."""
-    with open(descriptor, "w", encoding="utf-8", newline="") as file:
-        file.writelines(pieces)
+    with open(descriptor, "wb") as file:
+        file.writelines(piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
         if sync:
             file.flush()
             os.fsync(descriptor)

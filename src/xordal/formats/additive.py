@@ -10,8 +10,8 @@ import numpy as np
 
 from xordal.errors import counted
 from xordal.formats.rule_json import rule_to_json
-from xordal.formats.rules import parity_text
 from xordal.formats.shown import shown
+from xordal.formats.sums import parity_words, signed_sum, term
 from xordal.formats.text import p_value_text
 from xordal.rules.candidate import UNKNOWN, weight_of
 from xordal.rules.finding import FoundRules
@@ -120,11 +120,11 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
     for name, of, values in zip(names, levels, rule.functions, strict=True):
         weight = _weight(of, values, rule.modulus)
         if weight is not None:
-            terms.append(_term(weight, name))
+            terms.append(term(weight, name))
         elif len(values) == 2 and None not in values:
             step = int(values[1] or 0) - int(values[0] or 0)
             constant += int(values[0] or 0)
-            terms.append(_term(step % rule.modulus if rule.modulus else step, f"[{name} = {shown(of[1])}]"))
+            terms.append(term(step % rule.modulus if rule.modulus else step, f"[{name} = {shown(of[1])}]"))
         else:
             terms.append(f"+ f({name})")
     text = " ".join(terms).removeprefix("+ ")
@@ -139,8 +139,8 @@ def _signs_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Seque
     if rule.modulus < 3 or any(weight not in (1, rule.modulus - 1) for weight in weights):
         return None
     sign = 1 if weights[0] == 1 else -1
-    terms = " ".join(_term(sign if w == 1 else -sign, name) for w, name in zip(weights, names, strict=True))
-    return f"{terms.removeprefix('+ ')} ≡ {-sign * rule.constant % rule.modulus} (mod {rule.modulus})"
+    factors = [sign if weight == 1 else -sign for weight in weights]
+    return signed_sum(factors, names, sign * rule.remainder % rule.modulus, rule.modulus)
 
 
 def _weight(levels: Sequence[Hashable], values: Sequence[int | None], modulus: int) -> int | None:
@@ -149,11 +149,6 @@ def _weight(levels: Sequence[Hashable], values: Sequence[int | None], modulus: i
 
 def _array(values: Sequence[int | None]) -> Any:
     return np.array([UNKNOWN if value is None else value for value in values], dtype=np.int64)
-
-
-def _term(weight: int, name: str) -> str:
-    size = "" if abs(weight) == 1 else f"{abs(weight)}·"
-    return f"{'-' if weight < 0 else '+'} {size}{name}"
 
 
 def _function_text(rule: AdditiveRule, names: Sequence[str]) -> str:
@@ -178,12 +173,7 @@ def _marked(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[
 
 def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:
     start = rule.constant + sum(int(values[0] or 0) for values in rule.functions)
-    times = f"{parity_text(len(names), start % 2)} of these {len(names)}"
-    marks = [shown(of[1]) for of in levels]
-    if len(set(marks)) == 1:
-        return f"{times} have the value {marks[0]}: {', '.join(names)}"
-    each = ", ".join(f"{name} = {mark}" for name, mark in zip(names, marks, strict=True))
-    return f"{times} hold: {each}"
+    return parity_words(start % 2, names, [str(of[1]) for of in levels])
 
 
 def _function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:

@@ -29,7 +29,7 @@ def arc_lines(network: BayesianNetwork) -> list[str]:
     >>> print("\n".join(arc_lines(BayesianNetwork(("rain", "wet"), two, (rain, wet), frozenset({(0, 1)})))))
     rain (?) -> wet
     <BLANKLINE>
-    1 arc, 3 parameters; 1 arc marked (?): the data do not tell its direction
+    1 arc, 3 parameters; 1 arc marked (?): another direction may fit as well
     """
     lines = []
     for family in network.families:
@@ -40,8 +40,8 @@ def arc_lines(network: BayesianNetwork) -> list[str]:
     arcs, parameters = counted(len(network.arcs), "arc"), counted(network.n_parameters, "parameter")
     told = f"{arcs}, {parameters}"
     if n_unsure := len(network.unidentified or ()):
-        whose = "its direction" if n_unsure == 1 else "their directions"
-        told += f"; {counted(n_unsure, 'arc')} marked (?): the data do not tell {whose}"
+        other = "another direction" if n_unsure == 1 else "other directions"
+        told += f"; {counted(n_unsure, 'arc')} marked (?): {other} may fit as well"
     return [*lines, *([""] if lines else []), told]
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
+from xordal.formats.left_out import rule_remarks
 from xordal.formats.plain_words import original, plain_level, plain_word
 from xordal.formats.tokens import BIF, Tokens
 from xordal.formats.written import Written
@@ -150,6 +151,7 @@ def write_bif(network: BayesianNetwork) -> Iterator[str]:
     written = Written.of(
         network, lambda name: plain_word(name, RESERVED), lambda one: plain_level(one, RESERVED)
     )
+    yield from (f"// Rule that the tables do not hold: {remark}\n" for remark in rule_remarks(network))
     yield "network unknown {\n}\n"
     for name, levels in zip(written.names, written.levels, strict=True):
         yield f"variable {name} {{\n  type discrete [ {len(levels)} ] {{ {', '.join(levels)} }};\n}}\n"

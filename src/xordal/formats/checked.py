@@ -29,7 +29,7 @@ class Node:
         """Raise an error about this value."""
         place = f" at {self.path}" if self.path else ""
         raise ModelFileError(
-            f"{self.file}: this is no sensible network:{place} {why}. Write the file anew with xordal learn -o."
+            f"{self.file}: this network contradicts itself:{place} {why}. Write it anew with xordal learn -o."
         )
 
     def __getitem__(self, key: str) -> Node:
@@ -146,7 +146,7 @@ def parse(text: str, file: str) -> Node:
     except (_Refused, RecursionError, ValueError) as error:
         why = str(error) if isinstance(error, _Refused) else "it has a number too long or is nested too deeply"
         raise ModelFileError(
-            f"{file}: this is no sensible network: {why}. Write the file anew with xordal learn -o."
+            f"{file}: this network contradicts itself: {why}. Write the file anew with xordal learn -o."
         ) from None
     return Node(value, "", file)
 

@@ -15,6 +15,7 @@ from xordal import __version__
 from xordal.errors import ModelFileError
 from xordal.formats.checked import Node, parse
 from xordal.formats.draft import Draft
+from xordal.formats.left_out import rule_remarks
 from xordal.formats.levels import level_from_json, level_to_json
 from xordal.model.directed import Arc, BayesianNetwork
 
@@ -34,6 +35,8 @@ def write_directed(network: BayesianNetwork) -> Iterator[str]:
     if network.unidentified is not None:
         marked = [[names[u], names[v]] for u, v in sorted(network.unidentified)]
         yield f'"unidentified": {json.dumps(marked)},\n'
+    if remarks := rule_remarks(network):
+        yield f'"rules": {json.dumps(remarks)},\n'
     families = (
         {
             "variable": names[family.variable],

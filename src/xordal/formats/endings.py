@@ -1,4 +1,4 @@
-"""Which format a file is of, by the ending of its name."""
+"""Which format a file is of, by the ending of its name; and JSON that is HIF, by what is in it."""
 
 from __future__ import annotations
 
@@ -23,3 +23,14 @@ def ending_of(path: str) -> str | None:
     """
     name = Path(path).name.lower()
     return "hif" if name.endswith(".hif.json") else ENDINGS.get(Path(name).suffix)
+
+
+def is_hif(text: str) -> bool:
+    """Whether the text of a JSON file is a hypergraph: it has incidences, and says of no format of ours.
+
+    Examples
+    --------
+    >>> is_hif('{"network-type": "undirected", "incidences": []}'), is_hif('{"format": "xordal network"}')
+    (True, False)
+    """
+    return '"incidences"' in text and '"format": "xordal' not in text[:400]

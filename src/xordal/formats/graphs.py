@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 
+from xordal.formats.left_out import rule_remarks
 from xordal.formats.networkx import network_to_networkx
 from xordal.formats.plain_words import printable
 from xordal.model.directed import BayesianNetwork
@@ -24,6 +25,8 @@ def write_graphml(network: DecomposableMarkovNetwork | BayesianNetwork) -> Itera
     )
     for _, attributes in graph.nodes(data=True):
         attributes["levels"] = printable(", ".join(map(str, attributes["levels"])))
+    if remarks := rule_remarks(network):
+        graph.graph["rules"] = printable(" | ".join(remarks))
     file = BytesIO()
     nx.write_graphml_xml(graph, file)
     yield file.getvalue().decode("utf-8") + "\n"
@@ -34,6 +37,7 @@ def write_dot(network: DecomposableMarkovNetwork | BayesianNetwork) -> Iterator[
     graph = network_to_networkx(network)
     is_directed = graph.is_directed()
     yield f"{'digraph' if is_directed else 'graph'} network {{\n"
+    yield from (f"  // Rule beside the links: {remark}\n" for remark in rule_remarks(network))
     for name in graph.nodes:
         yield f"  {_quoted(name)};\n"
     for one, other, attributes in graph.edges(data=True):

@@ -2,8 +2,8 @@
 
 A pair cannot show a hidden group, and so no graph can: it is an edge between three or more. Each group is an
 edge with its kind, what its variables share in nats, and, where there are any, its rule in words and its
-p-value; each incidence says which block of the group a variable is in. Variables that are in no group are nodes
-without an edge.
+p-value; each incidence says which block of the group a variable is in. An additive rule of the network is an
+edge of the kind "additive rule". Variables that are in no group and no rule are nodes without an edge.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.formats.left_out import rule_remarks, rules_of
 from xordal.formats.rules import rule_text
 from xordal.model.directed import BayesianNetwork
 from xordal.model.network import DecomposableMarkovNetwork
@@ -44,12 +45,21 @@ def write_hif(network: DecomposableMarkovNetwork | BayesianNetwork) -> Iterator[
         "edges": [
             {"edge": number, "attrs": _attributes(group, markov.variables)}
             for number, group in enumerate(groups)
+        ]
+        + [
+            {"edge": len(groups) + place, "attrs": {"kind": "additive rule", "rule": remark}}
+            for place, remark in enumerate(rule_remarks(network))
         ],
         "incidences": [
             {"edge": number, "node": name, "attrs": {"block": block}}
             for number, group in enumerate(groups)
             for block, names in enumerate(group.partition)
             for name in names
+        ]
+        + [
+            {"edge": len(groups) + place, "node": markov.variables[v]}
+            for place, rule in enumerate(rules_of(network))
+            for v in rule.variables
         ],
     }
     parts = ",\n".join(f"{json.dumps(key)}: {_lines(value)}" for key, value in content.items())

@@ -13,24 +13,27 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.types.choices import StoppedBy
 from xordal.types.groups import GroupKind, Share, Submodel
 from xordal.types.learned import Learned
-from xordal.types.rules import Rate, Rule, RuleKind
+from xordal.types.rules import AdditiveRule, Rate, Rule, RuleKind
 from xordal.types.trace import SearchRun, TraceEntry, links_after
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members, varset
 
 # Keys with a meaning of their own; all others at the top are settings of the run.
 _KNOWN = {
     "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
-    "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to", "sets_that_follow",
+    "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to",
+    "sets_that_follow", "sets_not_examined",
     "trace", "rules", "network_rules", "rule_links", "graphs_tested", "candidates_scored", "sets_scanned",
     "stopped_by", "seconds",
 }  # fmt: skip
+Levels = tuple[tuple[Hashable, ...], ...]
+
 _MOST = 2**53  # whole numbers beyond it are no floats
 
 
 def history(
     top: Node,
     variables: tuple[str, ...],
-    levels: tuple[tuple[Hashable, ...], ...],
+    levels: Levels,
     graph: ChordalGraph,
     n_rows: int,
 ) -> Learned | None:
@@ -52,7 +55,7 @@ def history(
     )
     copied = top.get("copies")
     up_to, submodels, colored = top.get("submodels_up_to"), top.get("submodels"), top.get("colored_links")
-    following = top.get("sets_that_follow")
+    following, unexamined = top.get("sets_that_follow"), top.get("sets_not_examined")
     return Learned(
         variables=variables,
         links=links,
@@ -63,12 +66,13 @@ def history(
         seconds=top["seconds"].number(0),
         submodels=None
         if submodels is None
-        else tuple(_submodel(item, variables) for item in submodels.items()),
+        else tuple(_submodel(item, variables, levels, n_rows) for item in submodels.items()),
         colored_links=None if colored is None else read_links(colored, variables),
         submodels_up_to=None if up_to is None else up_to.integer(2),
         copies=() if copied is None else read_links(copied, variables),
         levels=levels,
         n_following=0 if following is None else following.integer(0),
+        n_unexamined=0 if unexamined is None else unexamined.integer(0),
     )
 
 
@@ -90,7 +94,7 @@ def read_links(node: Node, variables: tuple[str, ...]) -> LinkSet:
     return tuple(sorted(links))
 
 
-def _entry(node: Node, variables: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...]) -> TraceEntry:
+def _entry(node: Node, variables: tuple[str, ...], levels: Levels) -> TraceEntry:
     is_rule = node["action"].value == "rule"
     log_p, fill_in, sequence = node.get("log_p_value"), node.get("fill_in"), node.get("sequence")
     links = read_links(node["links"], variables)
@@ -126,7 +130,7 @@ def _replayed(node: Node, trace: tuple[TraceEntry, ...]) -> LinkSet:
     return links_after(trace)
 
 
-def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
+def _submodel(node: Node, variables: tuple[str, ...], levels: Levels, n_rows: int) -> Submodel:
     whole = _set(node["variables"], variables)
     partition = tuple(_set(block, variables) for block in node["partition"].items())
     kind = cast("GroupKind", node["kind"].one_of(*get_args(GroupKind)))
@@ -151,7 +155,7 @@ def _submodel(node: Node, variables: tuple[str, ...]) -> Submodel:
         parts_share=_number(node.get("parts_share")),
         undecided=() if undecided is None else read_links(undecided, variables),
         turned=_turned(node.get("turned"), whole, variables),
-        rule=None if rule is None else _rule(rule, whole, variables),
+        rule=None if rule is None else _rule(rule, whole, variables, levels, n_rows),
     )
 
 
@@ -182,7 +186,7 @@ def _turned(node: Node | None, whole: VarSet, variables: tuple[str, ...]) -> Lin
     return one, other
 
 
-def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
+def _rule(node: Node, whole: VarSet, variables: tuple[str, ...], levels: Levels, n_rows: int) -> Rule:
     kind = cast("RuleKind", node["kind"].one_of(*get_args(RuleKind)))
     holds, by_chance = node["holds"].share(), node["by_chance"].share()
     sure = {} if kind == "rates" else _sureness(node)
@@ -201,8 +205,14 @@ def _rule(node: Node, whole: VarSet, variables: tuple[str, ...]) -> Rule:
     if kind == "parity" and len(marked) != len(factors):
         node["marked"].wrong("a rule of parity has one mark for each variable of the group")
     modulus = node["modulus"].integer(2, 2 if kind == "parity" else _MOST)
+    if any(len(levels[v]) != modulus for v in members(whole)):
+        node["modulus"].wrong("a sum is modulo the number of levels of its variables")
     remainder = node["remainder"].integer(0, modulus - 1)
-    return replace(Rule(kind, holds, by_chance, modulus, remainder, factors, marked), **sure)
+    n_broken, log_p = n_rows - round(holds * n_rows), sure.get("log_p_value", 0.0)
+    additive = AdditiveRule.of_codes(
+        members(whole), modulus, factors, remainder, n_rows, n_broken, by_chance, log_p
+    )
+    return replace(Rule(kind, holds, by_chance, additive, marked), **sure)
 
 
 def _sureness(node: Node) -> dict[str, Any]:

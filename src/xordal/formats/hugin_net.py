@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
+from xordal.formats.left_out import rule_remarks
 from xordal.formats.plain_words import original, plain_level, plain_word
 from xordal.formats.tokens import NET, Tokens
 from xordal.formats.written import Written
@@ -131,6 +132,7 @@ def write_net(network: BayesianNetwork) -> Iterator[str]:
     written = Written.of(
         network, lambda name: plain_word(name, RESERVED), lambda one: plain_level(one, RESERVED)
     )
+    yield from (f"% Rule that the tables do not hold: {remark}\n" for remark in rule_remarks(network))
     yield "net\n{\n}\n"
     for name, levels in zip(written.names, written.levels, strict=True):
         states = " ".join(f'"{level}"' for level in levels)

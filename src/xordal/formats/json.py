@@ -94,6 +94,8 @@ def _groups(learned: Learned) -> Json:
         return {}
     bound = {} if learned.submodels_up_to is None else {"submodels_up_to": learned.submodels_up_to}
     following = {"sets_that_follow": learned.n_following} if learned.n_following else {}
+    if learned.n_unexamined:
+        following["sets_not_examined"] = learned.n_unexamined
     return {
         "colored_links": _named(learned.variables, learned.colored_links),
         "submodels": [_submodel(submodel, learned.variables) for submodel in learned.submodels],
@@ -138,7 +140,9 @@ def _rule(rule: Rule, names: tuple[str, ...]) -> Json:
     told |= {"low": rule.low, "high": rule.high, "log_p_value": rule.log_p_value, "is_exact": rule.is_exact}
     if rule.target is not None:
         return {**told, "target": names[rule.target]}
-    told |= {"modulus": rule.modulus, "remainder": rule.remainder, "factors": list(rule.factors)}
+    assert rule.additive is not None, "what has no target is a sum"
+    additive = rule.additive
+    told |= {"modulus": additive.modulus, "remainder": additive.remainder, "factors": list(additive.factors)}
     return {**told, "marked": list(rule.marked)} if rule.marked else told
 
 

@@ -18,8 +18,9 @@ from xordal.formats import model_file
 from xordal.formats.bif import read_bif, write_bif
 from xordal.formats.directed_file import is_directed, read_directed, write_directed
 from xordal.formats.draft import short
-from xordal.formats.endings import ENDINGS, NAMES, ending_of
+from xordal.formats.endings import ENDINGS, NAMES, ending_of, is_hif
 from xordal.formats.hugin_net import read_net, write_net
+from xordal.formats.left_out import warn_of_rules
 from xordal.formats.uai import is_uai, order_of, read_uai, write_names, write_uai
 from xordal.formats.xmlbif import read_xmlbif, write_xmlbif
 from xordal.model.directed import BayesianNetwork, along_a_perfect_order
@@ -32,6 +33,7 @@ MOST_BYTES = 2**28
 """Size of the largest file of another program that is read: 256 MB."""
 
 _COMMENT = re.compile(r"(?:\s++|//[^\n]*+|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_DOT = re.compile(r"\s*(?:strict\s+)?(?:di)?graph\b[^{]*\{", re.IGNORECASE)
 _BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
 
 
@@ -98,6 +100,8 @@ def read_network(path: str | Path) -> Network:
     if not start.startswith(b"{") and len(data) > MOST_BYTES:
         raise ModelFileError(f"{file} is larger than {MOST_BYTES:,} bytes; no network file is.")
     if start.startswith(b"<"):
+        if b"<graphml" in start:
+            raise ModelFileError(_written_only("GraphML", "the graph", file))
         return read_xmlbif(data, file)
     try:
         text = data.decode("utf-8-sig")
@@ -137,15 +141,26 @@ def _from_text(text: str, file: str, path: str | Path) -> Network:
         has_names = str(path) != "-" and beside.is_file()
         return read_uai(text, file, file_bytes(beside).decode("utf-8", "replace") if has_names else None)
     if text[:4096].lstrip().startswith("{"):
+        if is_hif(text):
+            raise ModelFileError(_written_only("HIF", "hidden groups", file))
         return read_directed(text, file) if is_directed(text) else model_file.loads(text, file)
     word = _first_word(text)
     if word in _BIF_WORDS:
         return read_bif(text, file)
     if word in _NET_WORDS:
         return read_net(text, file)
+    if _DOT.match(text[:4096]):
+        raise ModelFileError(_written_only("DOT", "the graph", file))
     if not text.strip() or text.lstrip().startswith("["):
         return model_file.loads(text, file)  # says that it is empty, or which JSON it is not
     raise ModelFileError(_no_network(text, file))
+
+
+def _written_only(name: str, held: str, file: str) -> str:
+    return (
+        f"{file} is {name}, which can be written and not read: it holds {held} and no probabilities. Name the "
+        "model file it was made from, or a BIF, XMLBIF, UAI or Hugin NET file."
+    )
 
 
 def _no_network(text: str, file: str) -> str:
@@ -168,6 +183,8 @@ def write_network(network: Network, path: str | Path, to: str | None = None) -> 
         If the file cannot be written, or the format cannot hold the network.
     """
     chosen = format_of(str(path), to)
+    if chosen not in ("json", "hif") or isinstance(network, BayesianNetwork):
+        warn_of_rules(network)
     pieces = list(network_text(network, chosen))  # all of it first: an error must not leave half a file
     write_pieces(path, pieces)
     if chosen.startswith("uai") and not is_standard_output(path):

@@ -8,6 +8,7 @@ import numpy as np
 
 from xordal.errors import DataError
 from xordal.formats.draft import Draft
+from xordal.formats.left_out import rule_remarks, warn_of_rules
 from xordal.graph.chordal import perfect_order
 from xordal.model.directed import BayesianNetwork, family_of
 from xordal.model.exact import Factor, markov_network
@@ -26,7 +27,8 @@ def to_networkx(network: Any) -> nx.Graph:
     came in to keep the graph chordal carry ``fill_in=True`` too. A Bayesian network gives a ``DiGraph`` whose
     arcs say whether they are ``identified``, where that is known. Networks with probabilities bring them along:
     nodes have their ``levels``, and ``parents`` and ``chances``; an undirected graph has its ``factors``. From
-    these :func:`from_networkx` makes the network again.
+    these :func:`from_networkx` makes the network again. Additive rules, which tables cannot hold, are in words
+    in ``graph.graph["rules"]``.
 
     Examples
     --------
@@ -43,7 +45,10 @@ def to_networkx(network: Any) -> nx.Graph:
         raise DataError(
             f"A {type(network).__name__} has no graph. Give what learn() returns, a network or an estimator."
         )
+    warn_of_rules(network)
     graph = network_to_networkx(network)
+    if remarks := rule_remarks(network):
+        graph.graph["rules"] = remarks
     if isinstance(network, BayesianNetwork):
         for family in network.families:
             node = graph.nodes[network.variables[family.variable]]

@@ -8,6 +8,7 @@ import numpy as np
 
 from xordal.errors import DataError, SettingsError
 from xordal.formats.draft import Draft
+from xordal.formats.left_out import warn_of_rules
 from xordal.model.directed import BayesianNetwork, along_a_perfect_order
 from xordal.model.network import DecomposableMarkovNetwork
 
@@ -27,6 +28,7 @@ def to_pgmpy(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
         from pgmpy.models import DiscreteBayesianNetwork
     except ImportError:
         raise SettingsError("This needs pgmpy: pip install pgmpy.") from None
+    warn_of_rules(network)
     directed = along_a_perfect_order(network) if isinstance(network, DecomposableMarkovNetwork) else network
     model = DiscreteBayesianNetwork()
     model.add_nodes_from(directed.variables)

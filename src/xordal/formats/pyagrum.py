@@ -9,6 +9,7 @@ import numpy as np
 
 from xordal.errors import DataError, SettingsError
 from xordal.formats.draft import Draft
+from xordal.formats.left_out import warn_of_rules
 from xordal.formats.written import level_texts
 from xordal.model.directed import BayesianNetwork, along_a_perfect_order
 from xordal.model.network import DecomposableMarkovNetwork
@@ -23,6 +24,8 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
     ------
     SettingsError
         If pyAgrum is not installed.
+    DataError
+        If a name or a level is no text that pyAgrum can hold.
     """
     try:
         with warnings.catch_warnings():  # its extension crashes where the warnings of its own import are errors
@@ -30,10 +33,12 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
             import pyagrum
     except ImportError:
         raise SettingsError("This needs pyAgrum: pip install pyagrum.") from None
+    warn_of_rules(network)
     directed = along_a_perfect_order(network) if isinstance(network, DecomposableMarkovNetwork) else network
     model = pyagrum.BayesNet()
     texts = level_texts(directed.variables, directed.levels)
     for name, levels in zip(directed.variables, texts, strict=True):
+        _check_texts(name, levels)
         model.add(pyagrum.LabelizedVariable(name, name, list(levels)))
     for family in directed.families:
         for parent in family.parents:
@@ -44,6 +49,18 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
         axes = [own.index(name) for name in reversed(cpt.names)]
         cpt[:] = np.ascontiguousarray(np.transpose(family.shares, axes))
     return model
+
+
+def _check_texts(name: str, levels: tuple[str, ...]) -> None:
+    """Refuse what pyAgrum cannot hold: half a character ends the process, and a level ends at a zero byte."""
+    for text in (name, *levels):
+        is_whole = not any("\ud800" <= c <= "\udfff" for c in text)
+        if not is_whole or (text is not name and "\0" in text):
+            what = "half a character" if not is_whole else "a zero byte"
+            raise DataError(
+                f"The name or a level of the variable {ascii(name)[:60]} has {what} in it, {ascii(text)[:60]}, "
+                "which pyAgrum cannot hold. Rename it, or write a BIF file, where such characters are escaped."
+            )
 
 
 def from_pyagrum(model: Any) -> BayesianNetwork:

@@ -110,15 +110,6 @@ def network_rule_lines(network: DecomposableMarkovNetwork) -> list[str]:
     return lines
 
 
-def left_out_lines(network: DecomposableMarkovNetwork) -> list[str]:
-    """Return in words what a format without rules leaves out of a network; nothing where it has none."""
-    if not network.rules:
-        return []
-    what = counted(len(network.rules), "rule")
-    first = f"Note: this format has no place for {what} of the network; the tables are written without:"
-    return [first, *network_rule_lines(network)[1:]]
-
-
 def told_settings(learned: Learned) -> Iterator[tuple[str, object]]:
     """Yield the settings of a search by name; what a tuning tried is too long to be told among them."""
     yield from ((name, value) for name, value in learned.settings.items() if name != "tuned")

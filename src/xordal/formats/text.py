@@ -129,14 +129,20 @@ def weakness(learned: Learned) -> str | None:
     steps = f"{len(weak)} of {counted(len(learned.trace), 'step')} {'gains' if len(weak) == 1 else 'gain'}"
     return (
         f"{steps} less than {WEAK:g} times what chance gives on average with {counted(learned.n_rows, 'row')}: "
-        "this may well be chance, and what is built on it too. "
-        f"A threshold of {_round_up(max(entry.gain for entry in weak))} nats (--delta-h) leaves it out."
+        "this may well be chance, and what is built on it too."
+        f"{_advice(max(entry.gain for entry in weak))}"
     )
 
 
-def _round_up(gain: float) -> float:
-    """Return a number of two digits that is not below the gain."""
-    return float(f"{gain * 1.05:.1e}")
+def _advice(gain: float) -> str:
+    """Return which threshold leaves a gain out, of two digits and not below it; nothing for a gain of nothing.
+
+    Examples
+    --------
+    >>> _advice(0.00123), _advice(-1e-17)
+    (' A threshold of 0.0013 nats (--delta-h) leaves it out.', '')
+    """
+    return f" A threshold of {float(f'{gain * 1.05:.1e}')} nats (--delta-h) leaves it out." if gain > 0 else ""
 
 
 def _cliques(learned: Learned) -> list[str]:
@@ -163,6 +169,8 @@ def hidden_groups_lines(learned: Learned) -> list[str]:
         lines.append(f"  and {counted(left, 'smaller group')}; --json lists them all")
     if learned.n_following:
         lines.append(f"  and {following_text(learned.n_following)}")
+    if learned.n_unexamined:
+        lines.append(f"  and {unexamined_text(learned.n_unexamined)}")
     if (most := learned.submodels_up_to) is not None:
         lines.append(
             f"  (of the largest cliques only groups of up to {most} variables were looked at, and the whole)"
@@ -176,9 +184,15 @@ def ranked_groups(groups: Iterable[Submodel]) -> list[Submodel]:
 
 
 def following_text(n_following: int) -> str:
-    """Return in words how many sets need not be told, since they follow from the groups that are."""
+    """Return in words how many sets need not be told, since they follow from what is."""
     verb = "follows" if n_following == 1 else "follow"
-    return f"{counted(n_following, 'set')} that {verb} from these"
+    return f"{counted(n_following, 'set')} that {verb} from these, from links or from rules"
+
+
+def unexamined_text(n_unexamined: int) -> str:
+    """Return in words how many sets were left when the search for groups ended."""
+    verb = "was" if n_unexamined == 1 else "were"
+    return f"{counted(n_unexamined, 'weaker set')} that {verb} not looked into: many follow from these"
 
 
 def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:

@@ -34,6 +34,7 @@ from xordal.errors import ModelFileError
 from xordal.formats.checked import parse
 from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, number, short
 from xordal.formats.endings import NAMES
+from xordal.formats.left_out import rule_remarks
 from xordal.formats.levels import level_from_json, level_to_json
 from xordal.formats.plain_words import plain_word
 from xordal.model.directed import BayesianNetwork
@@ -271,6 +272,8 @@ def write_names(network: BayesianNetwork, order: Order = "uai") -> str:
     named = zip(network.variables, network.levels, strict=True)
     levels = {name: [level_to_json(level, name) for level in known] for name, known in named}
     told: dict[str, object] = {"variables": list(network.variables), "levels": levels, "order": order}
+    if remarks := rule_remarks(network):
+        told["rules"] = remarks
     if _is_markov(network, order):
         told |= {"order": "uai", "families": True}
     return json.dumps(told, indent=1) + "\n"

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from xml.sax.saxutils import escape
 
 from xordal.formats.draft import Draft, numbers, short
+from xordal.formats.left_out import rule_remarks
 from xordal.formats.plain_words import original, plain_level, plain_word
 from xordal.formats.written import Written
 from xordal.formats.xml_tree import Element, parse_xml
@@ -61,6 +63,7 @@ def write_xmlbif(network: BayesianNetwork) -> Iterator[str]:
     """Yield a network as the text of an XMLBIF file; numbers have as many digits as make them exact."""
     written = Written.of(network, plain_word, plain_level)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n<NAME>unknown</NAME>\n'
+    yield from (f"<PROPERTY>rule = {escape(remark)}</PROPERTY>\n" for remark in rule_remarks(network))
     for name, levels in zip(written.names, written.levels, strict=True):
         outcomes = "".join(f"  <OUTCOME>{level}</OUTCOME>\n" for level in levels)
         yield f'<VARIABLE TYPE="nature">\n  <NAME>{name}</NAME>\n{outcomes}</VARIABLE>\n'

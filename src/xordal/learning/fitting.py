@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.placing import placed
 from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Smoothing
@@ -27,7 +28,7 @@ def fit_network(
     table = table.in_whole_rows()
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
     rules: tuple[NetworkRule, ...] = ()
-    counter = NumpyCounter(table)
+    counter = oracle_for(table, work=len(learned.cliques))
     if learned.rules:
         found = placed(table, graph, counter, learned.rules)
         graph, rules = found.graph, found.rules

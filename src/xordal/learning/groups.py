@@ -65,6 +65,7 @@ def with_groups(
         colored_links=colored.colored_links,
         submodels_up_to=colored.sought_up_to,
         n_following=colored.n_following,
+        n_unexamined=colored.n_unexamined,
     )
 
 

@@ -8,6 +8,7 @@ from math import log
 
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
+from xordal.pi.following import without_parts_of
 from xordal.pi.joint import Joint
 from xordal.rules.beside import rules_beside
 from xordal.search.plan import Plan
@@ -38,17 +39,22 @@ def seeks_rules(chosen: bool | None, source: CategoricalTable | Joint, plan: Pla
 def with_rules(
     table: CategoricalTable, learned: Learned, plan: Plan, on_entry: Callable[[TraceEntry], None]
 ) -> Learned:
-    """Add to the trace the rules that no hidden group tells already."""
+    """Add to the trace the rules that no hidden group tells already; groups that follow from rules go."""
     groups = learned.submodels or ()
     alpha = getattr(plan.criterion, "alpha", None)
     found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups)
-    told = {group.variables for group in groups if group.rule is not None and group.rule.kind != "function"}
+    told = {group.variables for group in groups if group.rule is not None and group.rule.additive is not None}
     entries = [
         rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told
     ]
     for entry in entries:
         on_entry(entry)
-    return replace(learned, run=replace(learned.run, trace=(*learned.trace, *entries)))
+    learned = replace(learned, run=replace(learned.run, trace=(*learned.trace, *entries)))
+    if learned.submodels is None or learned.settings.get("hidden_by") == "letter":
+        return learned
+    kept = without_parts_of([varset(rule.variables) for rule in found], groups)
+    n_following = learned.n_following + len(groups) - len(kept)
+    return replace(learned, submodels=tuple(kept), n_following=n_following)
 
 
 def rule_entry(rule: AdditiveRule, graphs_tested: int) -> TraceEntry:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.graph.chordal import perfect_order
+from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import members
 
 if TYPE_CHECKING:
@@ -77,8 +78,10 @@ class BayesianNetwork:
     families
         The family of each variable, in the order of the variables.
     unidentified
-        Arcs of which it is not proven that the data tell them: another network with the arc turned round, or
-        without it, may be as good. None where nothing is known about it, as in networks read from files.
+        Arcs that other networks may do without and fit as well (:meth:`is_identified`): turned round, or not
+        there. None where nothing is known about it, as in networks read from files.
+    left_out
+        Additive rules of the network that this one was made from: its tables do not hold them.
 
     Examples
     --------
@@ -95,6 +98,7 @@ class BayesianNetwork:
     levels: tuple[tuple[Hashable, ...], ...]
     families: tuple[Family, ...]
     unidentified: frozenset[Arc] | None = None
+    left_out: tuple[AdditiveRule, ...] = ()
 
     def __post_init__(self) -> None:
         assert [family.variable for family in self.families] == list(range(len(self.variables)))
@@ -128,7 +132,11 @@ class BayesianNetwork:
         return self._family(name).chances.copy()
 
     def is_identified(self, parent: str, child: str) -> bool | None:
-        """Whether the data tell the direction of an arc; None where nothing is known about it."""
+        """Whether every network that fits as well has this arc too; None where nothing is known about it.
+
+        As well fits a network inside the same cliques with no more parameters than the best by BIC has, and a
+        score at most log(rows) / 2 below this network's. False also where that could not be proven.
+        """
         if (parent, child) not in self.arcs:
             raise DataError(f"There is no arc {parent} -> {child} in this network.")
         if self.unidentified is None:
@@ -250,7 +258,8 @@ def along_a_perfect_order(network: DecomposableMarkovNetwork) -> BayesianNetwork
         families[v] = family_of(network, v, members(network.graph.neighbours[v] & earlier))
         earlier |= 1 << v
     ordered = tuple(families[v] for v in range(len(network.variables)))
-    return BayesianNetwork(network.variables, network.levels, ordered)
+    rules = tuple(each.rule for each in network.rules)
+    return BayesianNetwork(network.variables, network.levels, ordered, left_out=rules)
 
 
 def family_of(network: DecomposableMarkovNetwork, v: int, parents: tuple[int, ...]) -> Family:

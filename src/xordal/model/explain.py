@@ -161,7 +161,7 @@ def with_rows(
     np.add.at(table, (one, other), counts)
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     found = Sharing(table, int(table.sum()))
-    return replace(story, pair_in_data=found.total.nats, log_p_pair=found.nominal_log_p(found.total))
+    return replace(story, pair_in_data=found.total.nats, log_p_pair=found.quick_log_p(found.total))
 
 
 def _rules_of(network: DecomposableMarkovNetwork, u: int, v: int) -> tuple[AdditiveRule, ...]:

@@ -19,13 +19,13 @@ of one parameter. Arcs against the order of the columns are then given a price t
 network that is best at each price is taken if it has fewer of them and ties with the one before. So each arc is
 turned for less than log(n) / 2, whatever ties there are elsewhere in the network.
 
-**Marks.** An arc is identified when it is proven that every network that ties has it; otherwise it is marked.
-Let P be the parameters of the best network. A network with at most P has a score of at most its score +
+**Marks.** An arc is identified when it is proven that every network with no more parameters than the best, and
+a score at most log(n) / 2 below that of the network *told*, has it; otherwise it is marked. Let P be the
+parameters of the best network. A network with at most P has a score of at most its score +
 price * (P - its parameters), whatever the price; and the largest such value of all networks without the arc is
-computed. If for some price it is below what a tie needs, the arc is identified. What is asked for is log(n) / 2
-less than the score of the network *told*, which is a little less than of the best. Equivalent networks, which
-fit any data equally well, always tie. In a component with a clique of too many variables nothing is proven, so
-that all its arcs are marked; for proofs elsewhere it stays as it is told.
+computed. If for some price it is below that score, the arc is identified. Equivalent networks, which fit any
+data equally well, have the same score and as many parameters. In a component with a clique of too many
+variables nothing is proven, so that all its arcs are marked; for proofs elsewhere it stays as it is told.
 
 Example: two skewed switches and their exclusive-or, a lamp. lamp -> switch1 with both -> switch2 has the same
 likelihood and one parameter more, which is one too many; with fewer arcs the likelihood falls by hundreds of
@@ -84,9 +84,9 @@ def directed(network: DecomposableMarkovNetwork) -> BayesianNetwork:
     choices = choices_in(network)
     best, told = _best_and_told(network.graph, choices)
     families = tuple(family_of(network, v, members(parents)) for v, parents in enumerate(told.parents))
-    return BayesianNetwork(
-        network.variables, network.levels, families, _unidentified(network.graph, choices, best, told)
-    )
+    unsure = _unidentified(network.graph, choices, best, told)
+    rules = tuple(each.rule for each in network.rules)
+    return BayesianNetwork(network.variables, network.levels, families, unsure, rules)
 
 
 def _best_and_told(graph: ChordalGraph, choices: Choices) -> tuple[Directed, Directed]:

@@ -1,16 +1,14 @@
 """Hidden groups in data by their size: sets inside a clique of which pairs explain too little.
 
-Every subset of a clique, up to a bound, is a candidate. It is listed when three things hold.
+Every subset of a clique, up to a bound, is a candidate, if there are five rows for each cell of its table that
+has any. Of these the sets count whose hidden part is significant, corrected for all sets of the size, and more
+than 5 % of what they share. The surest comes first, and is listed unless it follows from those that are listed
+already, from links, or from both (:mod:`xordal.pi.following`). So a triple that is an exclusive-or is listed,
+and the sets of four that hold it are not; a parity of five is listed, and the sets of three and four inside it,
+in which it shows a little, are not. At the end a group goes that follows from others which came after it. Every
+variable of a group is needed: each pair of variables depends on each other given all the rest.
 
-1. What neither its pairs nor the groups already listed inside it explain is significant, corrected for all sets
-   of its size, and the lower limit of its share of all that the set shares is above 5 %. So a triple that is an
-   exclusive-or is listed, and the sets of four that hold it are not: they *follow* from it.
-2. It does not follow from listed groups that only overlap it: the table of largest entropy with their margins,
-   over all of their variables together, leaves less than 5 % of it open. So of three exclusive-ors in a chain
-   the sums over two of them are not listed either.
-3. Every variable is needed: each pair of variables depends on each other given all the rest.
-
-Small sets come first, so that a group stands before what follows from it; of one size the largest hidden part.
+When so many are listed that nobody reads them, the search ends: the sets that are left are counted.
 
 The kind of a group follows from sizes as well (:data:`~xordal.statistics.hidden.VISIBLE`). A pair is visible
 when the lower limit of its share of what the group shares is above 5 %, hidden when the upper limit is below,
@@ -21,10 +19,10 @@ the others look independent given such a context it is a conditional group, othe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import comb, inf, log
+from math import comb, inf, log, prod
 
 import numpy as np
 
@@ -32,17 +30,20 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.pi.colored import ColoredIMap, largest_size, links_colored
 from xordal.pi.discover import Data, group_rule, judged
+from xordal.pi.following import Following, whole
 from xordal.pi.independence import Independence
 from xordal.pi.measuring import MOST_CELLS, Floats, Rows, measured, pair_share, parts
 from xordal.statistics.chi_squared import log_tail
-from xordal.statistics.fitting import Axes, fit_margins
-from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom
+from xordal.statistics.fitting import fit_margins
+from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom, has_rows_enough
 from xordal.statistics.interaction import divergences
 from xordal.types.groups import GroupKind, Submodel
-from xordal.types.varsets import EMPTY, VarSet, members, varset
+from xordal.types.varsets import EMPTY, Link, VarSet, members, varset
+
+MOST_LISTED = 50
+"""Groups that are listed, at most: weaker ones are counted."""
 
 _MOST_AT_ONCE = 1_000_000  # cells fitted together
-_MOST_AROUND = 256  # cells of a set together with the listed groups that overlap it
 _MOST_CONTEXT = 2
 
 
@@ -54,13 +55,18 @@ def discover_by_size(data: Data, graph: ChordalGraph, most_sets: int) -> Colored
     assert data.sample.counter is not None and data.sample.n_rows is not None
     rows = Rows.of(data.sample)
     sets, up_to = _candidates(graph, most_sets, rows)
-    listing = _Listing(data, rows, judged(data))
-    for variables in _with_a_hidden_part(rows, sets, log(data.alpha)):
+    found = _with_a_hidden_part(rows, sets, log(data.alpha))
+    listing = _Listing(data, rows, judged(data), Following(rows, graph, log(data.alpha)))
+    n_examined = 0
+    while n_examined < len(found) and len(listing.groups) < MOST_LISTED:
         data.check()
-        listing.take(variables)
-    groups = tuple(group_rule(data, group) for group in listing.groups)
-    ordered = sorted(groups, key=lambda group: (-round(group.size, 4), group.variables))
-    return ColoredIMap(graph, tuple(ordered), links_colored(ordered), up_to, listing.n_following)
+        listing.take(found[n_examined])
+        n_examined += 1
+    colored = tuple(link for link in links_colored(listing.groups) if link not in listing.visible)
+    listing.thin_out()
+    ordered = sorted(listing.groups, key=lambda group: (-round(group.size, 4), group.variables))
+    n_following = n_examined - len(ordered)
+    return ColoredIMap(graph, tuple(ordered), colored, up_to, n_following, len(found) - n_examined)
 
 
 def _candidates(graph: ChordalGraph, most_sets: int, rows: Rows) -> tuple[list[VarSet], int | None]:
@@ -80,108 +86,86 @@ def _candidates(graph: ChordalGraph, most_sets: int, rows: Rows) -> tuple[list[V
     return sorted(small, key=lambda variables: (variables.bit_count(), variables)), up_to
 
 
-def _with_a_hidden_part(rows: Rows, sets: Sequence[VarSet], log_alpha: float) -> Iterator[VarSet]:
-    """Yield the sets whose hidden part is significant and may be large, of one size the largest first."""
-    by_size: dict[int, list[VarSet]] = {}
-    for variables in sets:
-        by_size.setdefault(variables.bit_count(), []).append(variables)
-    for size, alike in sorted(by_size.items()):
-        bar = log_alpha - log(comb(len(rows.n_levels), size))
-        sizes = [
-            (hidden, variables)
-            for variables, table, total, hidden in _hidden_parts(rows, alike)
-            if _may_count(table, total, hidden, rows.n_rows, bar)
-        ]
-        yield from (variables for _, variables in sorted(sizes, key=lambda one: (-round(one[0], 9), one[1])))
+def _with_a_hidden_part(rows: Rows, sets: Sequence[VarSet], log_alpha: float) -> list[VarSet]:
+    """Return the sets whose hidden part is significant and may be large, the surest first."""
+    found: list[tuple[float, VarSet]] = []
+    for shape, alike in _by_shape(rows, sets).items():
+        n_choices = log(comb(len(rows.n_levels), len(shape)))
+        at_once = max(1, _MOST_AT_ONCE // prod(shape))
+        for start in range(0, len(alike), at_once):
+            chosen = alike[start : start + at_once]
+            tables = rows.tables(chosen)
+            able = [place for place, table in enumerate(tables) if has_rows_enough(table)]
+            if able:
+                log_ps = _nominal(np.array([tables[place] for place in able]), rows.n_rows) + n_choices
+                found += zip(log_ps.round(6).tolist(), [chosen[place] for place in able], strict=True)
+    sure = [one for one in found if one[0] <= log_alpha]
+    return [variables for _, variables in sorted(sure, key=lambda one: (one[0], one[1].bit_count(), one[1]))]
 
 
-def _hidden_parts(rows: Rows, sets: Sequence[VarSet]) -> Iterator[tuple[VarSet, Floats, float, float]]:
-    """Yield each set with its table, what it shares and what is hidden; alike tables are fitted together."""
+def _by_shape(rows: Rows, sets: Sequence[VarSet]) -> dict[tuple[int, ...], list[VarSet]]:
+    """Return the sets by the shapes of their tables, which are fitted together."""
     by_shape: dict[tuple[int, ...], list[VarSet]] = {}
     for variables in sets:
         by_shape.setdefault(tuple(rows.n_levels[v] for v in members(variables)), []).append(variables)
-    for shape, alike in by_shape.items():
-        at_once = max(1, _MOST_AT_ONCE // int(np.prod(shape)))
-        axes = range(len(shape))
-        for start in range(0, len(alike), at_once):
-            chosen = alike[start : start + at_once]
-            tables = np.array(rows.tables(chosen))
-            totals = divergences(tables, fit_margins(tables, [(axis,) for axis in axes])).tolist()
-            pairs = list(combinations(axes, 2))
-            # Not quite done, a fit leaves a little too much open: a filter must not leave too little.
-            hidden = divergences(tables, fit_margins(tables, pairs, is_exact=False)).tolist()
-            yield from zip(chosen, tables, totals, hidden, strict=True)
+    return by_shape
 
 
-def _may_count(table: Floats, total: float, hidden: float, n_rows: int, bar: float) -> bool:
-    """Whether the nominal test sees a hidden part, and it is large enough before chance is taken off."""
-    if hidden <= VISIBLE * total:
-        return False
-    dof = degrees_of_freedom(table, list(combinations(range(table.ndim), 2)))
-    return dof > 0 and float(log_tail(2 * n_rows * hidden, dof)) <= bar
+def _nominal(tables: Floats, n_rows: int) -> Floats:
+    """Return nominal log p-values of hidden parts; 0 where one is too small before chance is taken off."""
+    axes = range(tables.ndim - 1)
+    pairs = list(combinations(axes, 2))
+    totals = divergences(tables, fit_margins(tables, [(axis,) for axis in axes]))
+    # Not quite done, a fit leaves a little too much open: a filter must not leave too little.
+    hidden = divergences(tables, fit_margins(tables, pairs, is_exact=False))
+    log_ps = np.zeros(len(tables))
+    for number in np.flatnonzero(hidden > VISIBLE * totals):
+        dof = degrees_of_freedom(tables[number], pairs)
+        if dof > 0:
+            log_ps[number] = log_tail(2 * n_rows * hidden[number], dof)
+    return log_ps
 
 
 @dataclass(slots=True)
 class _Listing:
-    """The groups listed so far, and how many sets follow from them."""
+    """The groups listed so far."""
 
     data: Data
     rows: Rows
     independence: Independence
+    following: Following
     groups: list[Submodel] = field(default_factory=list)
-    n_following: int = 0
+    visible: set[Link] = field(default_factory=set)
 
     def take(self, variables: VarSet) -> None:
-        """List a set, or count it among those that follow."""
+        """List a set, unless it follows or one of its variables is not needed."""
         sharing = self.rows.sharing(variables)
-        if (
-            not self._is_open(variables, sharing)
-            or not self.independence.are_collectively_dependent(variables)
-            or self._follows(variables, sharing)
-        ):
-            self.n_following += 1
+        if self.following.shows_a_group(variables, sharing, self.groups):
+            self._note_visible(variables, sharing)
+            return
+        if self.following.follows(variables, sharing, self.groups):
+            return
+        if not self.independence.are_collectively_dependent(variables):
             return
         group = self._group(variables, sharing)
         if group.log_p_corrected is not None and group.log_p_corrected <= log(self.data.alpha):
-            self.groups.append(group)
+            self.groups.append(group_rule(self.data, group))
 
-    def _is_open(self, variables: VarSet, sharing: Sharing) -> bool:
-        """Whether pairs and listed groups inside a set leave a significant and large part of it open."""
-        own = members(variables)
-        inside = [self._axes(own, group) for group in self.groups if _whole(group) & ~variables == 0]
-        beyond = sharing.beyond(inside)
-        if sharing.share(beyond).low <= VISIBLE:
-            return False
-        log_p = sharing.nominal_log_p(beyond)
-        return log_p + log(comb(len(self.rows.n_levels), len(own))) <= log(self.data.alpha)
+    def thin_out(self) -> None:
+        """Take out groups that follow from others, which were listed after them; large ones first."""
+        for group in sorted(self.groups, key=lambda g: (-whole(g).bit_count(), g.size)):
+            others = [other for other in self.groups if other is not group]
+            sharing = self.rows.sharing(whole(group))
+            if self.following.shows_a_group(whole(group), sharing, others) or self.following.follows(
+                whole(group), sharing, others
+            ):
+                self.groups = others
 
-    def _axes(self, own: Sequence[int], group: Submodel) -> Axes:
-        return tuple(own.index(v) for v in members(_whole(group)))
-
-    def _follows(self, variables: VarSet, sharing: Sharing) -> bool:
-        """Whether listed groups that overlap a set explain all but 5 % of it, together with pairs."""
-        near = [g for g in self.groups if (_whole(g) & variables).bit_count() >= 2]
-        everything, chosen = int(variables), []
-        for group in sorted(near, key=lambda g: -(_whole(g) & variables).bit_count()):
-            wider = everything | _whole(group)
-            if self.rows.n_cells(wider) <= _MOST_AROUND:
-                everything = wider
-                chosen.append(group)
-        if everything == variables:
-            return False
-        explained = self._explained(variables, VarSet(everything), chosen)
-        left = float(divergences(sharing.table[None], explained[None])[0])
-        chance = sharing.hidden.dof / (2 * self.rows.n_rows)
-        return left - chance <= VISIBLE * sharing.total.corrected(self.rows.n_rows)
-
-    def _explained(self, variables: VarSet, everything: VarSet, groups: Sequence[Submodel]) -> Floats:
-        """Return the table of a set that groups and pairs of a larger set lead one to expect."""
-        (table,) = self.rows.tables([everything])
-        own = members(everything)
-        inside = [self._axes(own, group) for group in groups]
-        pairs = [p for p in combinations(range(len(own)), 2) if not any(set(p) <= set(g) for g in inside)]
-        fitted = fit_margins(table[None], [*pairs, *inside])[0]
-        return np.asarray(fitted.sum(axis=tuple(a for a, v in enumerate(own) if not variables >> v & 1)))
+    def _note_visible(self, variables: VarSet, sharing: Sharing) -> None:
+        """Note the pairs that are visible in a set which shares less than the group around it."""
+        inside = members(variables)
+        pairs = combinations(inside, 2)
+        self.visible |= {pair for pair in pairs if pair_share(sharing, inside, pair).estimate > VISIBLE}
 
     def _group(self, variables: VarSet, sharing: Sharing) -> Submodel:
         """Return a set as a group of its kind."""
@@ -221,10 +205,6 @@ class _Listing:
         )
         log_p = inf if group.log_p_corrected is None else group.log_p_corrected
         return group if log_p <= log(self.data.alpha) else None
-
-
-def _whole(group: Submodel) -> VarSet:
-    return VarSet(group.variables | group.context)
 
 
 def _blocks(variables: VarSet, sharing: Sharing) -> tuple[VarSet, ...]:

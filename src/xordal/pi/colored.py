@@ -29,7 +29,7 @@ class ColoredIMap:
 
     ``sought_up_to`` is None when all subsets of all cliques were looked at; otherwise only those of up to that
     many variables, and the cliques themselves. ``n_following`` counts the sets with a hidden part that are not
-    listed since they follow from the submodels that are.
+    listed since they follow from the submodels that are, ``n_unexamined`` those that were not put to that test.
     """
 
     graph: ChordalGraph
@@ -37,6 +37,7 @@ class ColoredIMap:
     colored_links: LinkSet
     sought_up_to: int | None = None
     n_following: int = 0
+    n_unexamined: int = 0
 
     @property
     def black_links(self) -> LinkSet:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import CellCounts
-from xordal.types.rules import Rate, Rule
+from xordal.types.rules import AdditiveRule, Rate, Rule
 
 Integers = NDArray[np.int64]
 
@@ -51,11 +51,11 @@ def find_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequ
     >>> from xordal.counting.oracle import CellCounts
     >>> cells = np.array([(a, b, a ^ b) for a in (0, 1) for b in (0, 1)])
     >>> rule = find_rule(CellCounts(cells, np.full(4, 25)), (3, 5, 7), [("no", "yes")] * 3)
-    >>> rule.kind, rule.remainder, rule.marked, rule.holds, rule.by_chance
-    ('parity', 0, ('yes', 'yes', 'yes'), 1.0, 0.5)
+    >>> rule.kind, rule.additive.variables, rule.additive.remainder, rule.marked, rule.holds, rule.by_chance
+    ('parity', (3, 5, 7), 0, ('yes', 'yes', 'yes'), 1.0, 0.5)
     """
     n_levels = [len(of) for of in levels]
-    found = [_sum_rule(table, n_levels, levels)] if len(set(n_levels)) == 1 else []
+    found = [_sum_rule(table, variables, levels)] if len(set(n_levels)) == 1 else []
     # Of functions that tell as much, the last column's comes first: tables tend to end with what follows.
     found += [_function_rule(table, place, variables) for place in reversed(range(len(variables)))]
     named = [rule for rule in found if rule is not None and _is_worth_naming(rule)]
@@ -78,8 +78,8 @@ def _is_worth_naming(rule: Rule) -> bool:
     return _settled(rule) > _WORTH_NAMING and rule.log_p_value <= _LEVEL
 
 
-def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
-    modulus, size, n_rows = n_levels[0], len(n_levels), int(table.counts.sum())
+def _sum_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
+    modulus, size, n_rows = len(levels[0]), len(levels), int(table.counts.sum())
     best: tuple[float, int, tuple[int, ...]] = (0.0, 0, ())
     has_signs = modulus > 2 and size <= _MOST_SIGNS
     signs = list(product((1, -1), repeat=size - 1)) if has_signs else [(1,) * (size - 1)]
@@ -93,12 +93,16 @@ def _sum_rule(table: CellCounts, n_levels: Sequence[int], levels: Sequence[Seque
     if modulus < 2 or not factors:
         return None
     by_chance = max(_with_one_apart(table, factors, modulus, place)[remainder] for place in range(size))
-    low, high = interval(round(holds * n_rows), n_rows)
+    n_obeyed = round(holds * n_rows)
+    low, high = interval(n_obeyed, n_rows)
+    log_p = log_p_above(holds, by_chance, n_rows, len(signs) * modulus)
+    additive = AdditiveRule.of_codes(
+        variables, modulus, factors, remainder, n_rows, n_rows - n_obeyed, by_chance, log_p
+    )
     return Rule(
-        "parity" if modulus == 2 else "sum", holds, by_chance, modulus, remainder, factors,
+        "parity" if modulus == 2 else "sum", holds, by_chance, additive,
         marked=tuple(str(of[1]) for of in levels) if modulus == 2 else (),
-        low=low, high=high, log_p_value=log_p_above(holds, by_chance, n_rows, len(signs) * modulus),
-        is_exact=round(holds * n_rows) == n_rows,
+        low=low, high=high, log_p_value=log_p, is_exact=n_obeyed == n_rows,
     )  # fmt: skip
 
 

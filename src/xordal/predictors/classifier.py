@@ -45,7 +45,7 @@ class MultiLinkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Rows spread evenly over each table, or :class:`~xordal.Backoff`.
     n_bins
         Into how many bins of about equally many rows columns of numbers with many values are cut: floats with
-        more than 10 values, whole numbers with more than 60.
+        more than 10 values, whole numbers with more than 60 (or more than 10, with fewer than 10 rows each).
 
     Attributes
     ----------

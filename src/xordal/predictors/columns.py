@@ -1,14 +1,16 @@
 """Columns of numbers and words as codes, the same for rows to learn from and for rows to come.
 
-A column of floats with more than ten values, or of whole numbers with more than sixty (minutes and weeks are
-categories), is cut at quantiles of the rows learned from; every other column keeps its values as levels. A
-value that was not there then has the code -1: not observed.
+A column of numbers with many values is cut at quantiles of the rows learned from: floats with more than ten
+values; whole numbers with more than sixty (minutes and weeks are categories), or with more than ten of which
+there are fewer than ten rows each, too few to learn anything of one. Every other column keeps its values as
+levels. A value that was not there then has the code -1: not observed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -25,7 +27,12 @@ MOST_FLOATS = 10
 """Different values of a column of floats up to which each is a level of its own."""
 
 MOST_WHOLE = 60
-"""The same of whole numbers."""
+"""The same of whole numbers, where there are rows enough of each."""
+
+ROWS_EACH = 10
+"""Rows for each value, on average, up to which more than ten whole numbers are cut."""
+
+_DATES = "holds dates or times. Make numbers or text of them, such as the month."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +57,8 @@ class CodedColumn:
         distinct = set(values.tolist())
         is_whole = np.issubdtype(values.dtype, np.integer)
         is_number = is_whole or np.issubdtype(values.dtype, np.floating)
-        if not is_number or len(distinct) <= (MOST_WHOLE if is_whole else MOST_FLOATS):
+        most = MOST_WHOLE if is_whole and len(values) >= ROWS_EACH * len(distinct) else MOST_FLOATS
+        if not is_number or len(distinct) <= most:
             return cls(ordered_levels(distinct), None)
         # Bounds are values that occur, so that there is a value in each bin.
         bounds = np.quantile(values, np.arange(1, n_bins) / n_bins, method="inverted_cdf").astype(np.float64)
@@ -92,9 +100,7 @@ def _check_columns(X: Any) -> None:
         for column in frame.iter_columns():
             told = f"Column {column.name!r}"
             if column.dtype.is_temporal():
-                raise DataError(
-                    f"{told} holds dates or times. Make numbers or text of them, such as the month."
-                )
+                raise DataError(f"{told} {_DATES}")
             if column.null_count() or column.dtype in (nw.Object, nw.String):
                 _check_present(column.to_numpy().astype(object), told)
     elif (
@@ -116,6 +122,8 @@ def _check_present(values: NDArray[Any], told: str) -> None:
             "is missing, or leave such rows out."
         )
     for row, value in enumerate(values):
+        if isinstance(value, date | time | timedelta | np.datetime64 | np.timedelta64):
+            raise DataError(f"{told} {_DATES}")
         if not isinstance(value, Hashable):
             raise DataError(
                 f"{told} holds a {type(value).__name__} in row {row}; a value must be a number or a text."

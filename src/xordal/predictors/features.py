@@ -12,6 +12,7 @@ of groups too, is made from the training rows alone.
 
 from __future__ import annotations
 
+import warnings
 from math import log
 from typing import Any, Self
 
@@ -23,7 +24,7 @@ from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from xordal.errors import SettingsError
+from xordal.errors import DataWarning, SettingsError, counted
 from xordal.predictors.columns import (
     Target,
     coded_columns,
@@ -51,9 +52,11 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         How many groups to keep, the most significant first.
     n_bins
         Into how many bins of about equally many rows columns of numbers with many values are cut to look for
-        groups: floats with more than 10 values, whole numbers with more than 60.
+        groups: floats with more than 10 values, whole numbers with more than 60 (or more than 10, with fewer
+        than 10 rows each).
     passthrough
-        Whether the columns themselves stay, before the new ones.
+        Whether the columns themselves stay, before the new ones. If not, and no group is found, the share of
+        each class is passed on instead, the same in all rows, with a warning: a predictor needs some column.
     random_state
         Of the folds in ``fit_transform``.
 
@@ -108,7 +111,9 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         values = validated(self, X, reset=False)
         cells = self._cells(values)
-        return self._with(values, self._encoder.transform(cells) if self._groups else cells)
+        return self._with(
+            values, self._encoder.transform(cells) if self._groups else self._without_groups(cells)
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of what ``transform`` returns."""
@@ -117,8 +122,9 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         added = []
         for group in self._groups:
             told = ", ".join(own[v] for v in group)
-            classes = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-            added += [f"P({one} | {told})" for one in classes]
+            added += [f"P({one} | {told})" for one in self._told_classes]
+        if not self._groups and not self.passthrough:
+            added = [f"P({one})" for one in self._told_classes]
         return np.array([*(own if self.passthrough else []), *added], dtype=object)
 
     def to_ebm_interactions(self) -> list[tuple[Any, ...]]:
@@ -149,9 +155,30 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         self.groups_ = [tuple(self._called(v) for v in group) for group in self._groups]
         cells = self._cells(values)
         if not self._groups:
-            return values, cells
+            self._shares = np.bincount(target.codes)[-len(self._told_classes) :] / len(target.codes)
+            self._warn_of_no_groups()
+            return values, self._without_groups(cells)
         self._encoder = self._encoder_of(cells, y)
         return values, self._from_other_rows(cells, y)
+
+    @property
+    def _told_classes(self) -> NDArray[Any]:
+        """The classes whose probabilities are told: of two, that of the second says all."""
+        return self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+
+    def _without_groups(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Return what rows get where there is no group: nothing beside their columns, or the same shares."""
+        return cells if self.passthrough else np.tile(self._shares, (len(cells), 1))
+
+    def _warn_of_no_groups(self) -> None:
+        if not self.passthrough:
+            size = counted(min(self.max_variables - 1, self.n_features_in_), "column")
+            warnings.warn(
+                f"No group of up to {size} tells of the target what no part of it shows. The share of each "
+                "class is passed on, the same in all rows; passthrough=True passes on the columns themselves.",
+                DataWarning,
+                stacklevel=4,
+            )
 
     def _encoder_of(self, cells: NDArray[Any], y: NDArray[Any]) -> TargetEncoder:
         return TargetEncoder(target_type="binary" if len(self.classes_) == 2 else "multiclass").fit(cells, y)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.contrast import Cell, Contrast, Counting
 from xordal.types.groups import Submodel
-from xordal.types.rules import Rule
+from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import members, varset
 
 MOST_CELLS = 64
@@ -93,25 +93,29 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
         else counting.telling(blocks, group.context, total)
     )
     return GroupTables(
-        pairs, len(crossing), max(shared.values()), joint, whole, _rule_table(counting, group, group.rule)
+        pairs,
+        len(crossing),
+        max(shared.values()),
+        joint,
+        whole,
+        _rule_table(counting, group),
     )
 
 
-def _rule_table(counting: Counting, group: Submodel, rule: Rule | None) -> Contrast | None:
+def _rule_table(counting: Counting, group: Submodel) -> Contrast | None:
     """Return how often each outcome of a sum or parity occurs, and would if the variables were independent."""
-    if rule is None or rule.kind in ("function", "rates") or group.context or rule.modulus > MOST_CELLS:
+    rule = None if group.rule is None else group.rule.additive
+    if rule is None or group.context or rule.modulus > MOST_CELLS:
         return None
-    inside = members(group.variables)
-    n_rows = counting.network.n_rows
-    observed = [0] * rule.modulus
+    n_rows, modulus = counting.network.n_rows, rule.modulus
+    observed = [0] * modulus
     for cell, count in counting.counts(group.variables).items():
-        value = sum(factor * code for factor, code in zip(rule.factors, cell, strict=True))
-        observed[value % rule.modulus] += count
-    chance = np.zeros(rule.modulus)
+        observed[((rule.sum_of(cell) or 0) + rule.remainder) % modulus] += count
+    chance = np.zeros(modulus)
     chance[0] = 1.0
-    for v, factor in zip(inside, rule.factors, strict=True):
+    for v, factor in zip(members(group.variables), rule.factors, strict=True):
         chance = _added(chance, counting.counts(varset([v])), factor, n_rows)
-    order = [(rule.remainder + ahead) % rule.modulus for ahead in range(rule.modulus)]
+    order = [(rule.remainder + ahead) % modulus for ahead in range(modulus)]
     labels = tuple((_outcome(rule, value),) for value in order)
     cells = tuple((Cell(observed[value], float(chance[value]) * n_rows),) for value in order)
     return Contrast("The rule, counted", ("outcome",), labels, "", (), cells)
@@ -127,6 +131,6 @@ def _added(
     return total
 
 
-def _outcome(rule: Rule, value: int) -> str:
-    told = ("even", "odd")[value] if rule.kind == "parity" else str(value)
+def _outcome(rule: AdditiveRule, value: int) -> str:
+    told = ("even", "odd")[value] if rule.modulus == 2 else str(value)
     return f"{told} (the rule)" if value == rule.remainder else told

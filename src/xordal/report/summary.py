@@ -70,6 +70,7 @@ class ReportSummary:
     variables: tuple[Variable, ...]
     groups: tuple[GroupSummary, ...] | None
     n_following: int
+    n_unexamined: int
     groups_up_to: int | None
     map: MapDrawing
     steps: tuple[Step, ...]
@@ -158,6 +159,7 @@ def summarise(
         variables=_variables(network, groups or ()),
         groups=groups,
         n_following=0 if learned is None else learned.n_following,
+        n_unexamined=0 if learned is None else learned.n_unexamined,
         groups_up_to=None if learned is None else learned.submodels_up_to,
         map=drawn,
         steps=() if learned is None else steps_of(learned),

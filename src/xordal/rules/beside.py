@@ -24,6 +24,10 @@ from xordal.types.varsets import members
 
 MOST_UNKNOWNS_SOUGHT = 2_000
 """Unknowns above which rules are not sought by learning: ``find_rules`` does it where it is asked to."""
+MOST_ROWS = 1 << 24
+"""Rows beyond which rules are sought in some of them: a search keeps several numbers for each row."""
+ROWS_LOOKED_AT = 1 << 22
+"""So many of them, evenly spread."""
 _LARGEST = 37  # prime that is tried; larger ones are for those who name them
 
 
@@ -35,7 +39,7 @@ def rules_beside(
     Parameters
     ----------
     table
-        The table.
+        The table. Of more than 16 million rows, every so many-th is looked at, 4 million in all.
     alpha
         The level of the search for the network, of which a twentieth is kept for rules (statistics/weights.py).
     groups
@@ -43,6 +47,8 @@ def rules_beside(
     seed
         Of the random choices of rows.
     """
+    if (n_rows := table.codes.shape[1]) > MOST_ROWS:
+        table = table.every(-(-n_rows // ROWS_LOOKED_AT))
     moduli = _moduli(table)
     try:
         codings, _ = codings_of(table)
@@ -73,7 +79,7 @@ def told_by_groups(groups: Sequence[Submodel], p: int) -> set[int]:
     """Return one column of each hidden group that follows a sum modulo p: it follows from the others."""
     found: set[int] = set()
     for group in groups:
-        if group.rule is not None and group.rule.kind != "function" and group.rule.modulus == p:
+        if group.rule is not None and group.rule.additive is not None and group.rule.additive.modulus == p:
             left = [v for v in members(group.variables) if v not in found]
             found.update(left[-1:])
     return found

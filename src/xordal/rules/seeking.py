@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
-from xordal.rules.coding import Coding
+from xordal.rules.coding import Coding, some_rows
 from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import Judge, log_tail
@@ -100,10 +100,10 @@ class _Seeker:
             of_all_new = of_all[:0]
         else:
             of_all_new = of_all
-        if modulus == 2 and not coding.by_numbers and not self.effort.exact:
-            of_most = np.concatenate([of_most, self._noisy_parities(coding, rows)])
         vectors, judged = of_all[:0], set[bytes]()
         found = [(0.0, vector) for vector in of_all_new] + self._screened(coding, of_most, modulus, rows)
+        if modulus == 2 and not coding.by_numbers and not self.effort.exact:
+            found += self._noisy_parities(coding, rows)
         for more in _classes(found):
             vectors = np.concatenate([vectors, more])
             for vector in sparse_basis(vectors, coding.variable, p, self.generator):
@@ -112,17 +112,23 @@ class _Seeker:
                     self._judge(coding, vector, modulus)
         return len(of_all)
 
-    def _noisy_parities(self, coding: Coding, rows: NDArray[np.int64]) -> Solutions:
-        """Return parities of few binary columns that hold in most rows, as solutions."""
+    def _noisy_parities(self, coding: Coding, rows: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
+        """Return parities of few binary columns that hold in most rows, and by what share they are broken.
+
+        They were counted in thousands of rows, and are not screened by fewer: of those that nearly a quarter of
+        the rows break, that would lose one in four.
+        """
         unknowns = coding.of_binary_columns()
         if len(unknowns) < FEWEST:
-            return np.zeros((0, coding.n_unknowns), dtype=np.int64)
+            return []
         bits = coding.bits(self.table.codes, rows[:MOST_ROWS])[unknowns]
-        sets = noisy_parities(bits, self.effort.largest_parity, self.generator)
-        found = np.zeros((len(sets), coding.n_unknowns), dtype=np.int64)
-        for vector, columns in zip(found, sets, strict=True):
+        found = []
+        for columns in noisy_parities(bits, self.effort.largest_parity, self.generator):
+            vector = np.zeros(coding.n_unknowns, dtype=np.int64)
             vector[unknowns[list(columns)]] = 1
-            vector[0] = np.bitwise_xor.reduce(bits[list(columns)]).mean() > 0.5
+            odd = float(np.bitwise_xor.reduce(bits[list(columns)]).mean())
+            vector[0] = odd > 0.5
+            found.append((min(odd, 1 - odd), vector))
         return found
 
     def _screened(
@@ -164,8 +170,10 @@ class _Seeker:
 
     def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
         """Take a solution as a rule if it is one and is new."""
-        step = -(-self.table.codes.shape[1] // _VOTING_ROWS)
-        candidate = self._candidate(coding, vector, modulus, self.table.codes[:, ::step])
+        codes = self.table.codes
+        if codes.shape[1] > _VOTING_ROWS:
+            codes = codes[:, some_rows(codes.shape[1], _VOTING_ROWS)]
+        candidate = self._candidate(coding, vector, modulus, codes)
         if candidate is None or len(candidate.variables) < 2:
             return
         evidence = self.judge.evidence(candidate)

@@ -71,6 +71,13 @@ class RankedSet:
         """The p-value; 0.0 where it underflows."""
         return exp(self.log_p_value)
 
+    def __repr__(self) -> str:
+        """Name the columns by their numbers: a set of a wide table, as one number, has thousands of digits."""
+        return (
+            f"RankedSet({members(self.variables)}, interaction={self.interaction:.6g}, "
+            f"total_correlation={self.total_correlation:.6g}, p_value={self.p_value:.3g})"
+        )
+
     @property
     def p_corrected(self) -> float:
         """The p-value corrected for all sets looked at; 0.0 where it underflows."""

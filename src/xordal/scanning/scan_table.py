@@ -131,7 +131,7 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     by
         ``"interaction"``: rank by what no smaller set of the columns shows; ``"total"``: by all they share.
     threads
-        Threads that count; all cores where None.
+        Number of threads to count with; all cores where None.
     backend
         Who counts: ``"auto"``, ``"numpy"``, ``"numba"`` or ``"gpu"``, or a
         :class:`~xordal.counting.select.Backend` of your own. What is found does not depend on it.

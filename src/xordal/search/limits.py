@@ -33,7 +33,7 @@ class Limits:
     memory_limit
         Bytes of memory of the whole process, data included, beyond which it does so.
     threads
-        Threads that count; all cores of this process where None. They change nothing but the time.
+        Number of threads to count with; all cores of this process where None. It changes nothing but the time.
     """
 
     max_clique: int | None = None
@@ -88,8 +88,12 @@ class Watch:
 
 def memory_in_use() -> int:
     """Return the bytes of memory that this process holds; where nobody can tell, the most it ever held."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows
+        raise SettingsError(
+            "This system does not tell how much memory a process holds: leave the limit out."
+        ) from None
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:

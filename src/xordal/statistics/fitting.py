@@ -19,15 +19,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Axes = tuple[int, ...]
 
 _PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
 _FEW_ROUNDS, _MANY_ROUNDS, _MOST_ROUNDS = 30, 200, 1000
+_ASKED_EVERY = 5  # rounds after which it is asked whether a fit is done
+_MOST_SUMS = 200_000  # entries of the matrix that sums cells up to a margin
 _MOST_STEPS, _MOST_HALVES, _LONGEST_STEP = 60, 30, 50.0
 FEW_PARAMETERS = 64  # up to which a step of Newton's method costs no more than a few rounds of fitting
 _MOST_WORK = 2 * 10**7  # multiplications of a step of Newton's method: cells times the square of the parameters
@@ -59,29 +63,84 @@ def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None, *, is_exa
     >>> fit_margins(xor[0], margins=[(0,), (1,)]).shape
     (2, 2, 2)
     """
-    kept = all_but_one(tables.ndim - 1) if margins is None else tuple(margins)
-    fitted = np.ones_like(tables)
-    n_rows = np.maximum(tables.reshape(len(tables), -1).sum(axis=1), 1e-300)
-    goals = [_margin(tables, axes) for axes in kept]
-    left = np.arange(len(tables))
-    n_parameters = model_parameters(tables.shape[1:], kept)
-    able = tables[:1].size * n_parameters**2 <= _MOST_WORK
+    shape = tables.shape[1:]
+    kept = all_but_one(len(shape)) if margins is None else tuple(margins)
+    wanted = np.ascontiguousarray(tables, dtype=np.float64).reshape(len(tables), -1)
+    views = _views(shape, kept)
+    if len(wanted) == 1:
+        # Cells above an empty cell of a margin stay empty; of a table of many levels that is most of them.
+        allowed = np.logical_and.reduce([(view.margin(wanted)[0] > 0)[view.of_cell] for view in views])
+        if 2 * np.count_nonzero(allowed) < len(allowed):
+            fitted = np.zeros_like(wanted)
+            few = tuple(_view(np.unique(view.of_cell[allowed], return_inverse=True)[1]) for view in views)
+            fitted[:, allowed] = _fitted(wanted[:, allowed], few, shape, kept, is_exact, allowed)
+            return fitted.reshape(tables.shape)
+    return _fitted(wanted, views, shape, kept, is_exact, None).reshape(tables.shape)
+
+
+def _fitted(
+    wanted: Floats,
+    views: tuple[_View, ...],
+    shape: tuple[int, ...],
+    margins: tuple[Axes, ...],
+    is_exact: bool,
+    allowed: NDArray[np.bool_] | None,
+) -> Floats:
+    """Return fitted tables, each in one row; of one table only the allowed cells, where these are given."""
+    n_parameters = model_parameters(shape, margins)
+    able = wanted.shape[1] * n_parameters**2 <= _MOST_WORK
     few = _FEW_ROUNDS if n_parameters <= FEW_PARAMETERS or not is_exact else _MANY_ROUNDS
-    for _ in range(few if able or not is_exact else _MOST_ROUNDS):
-        part, off = fitted[left], np.zeros(len(left))
-        for axes, goal in zip(kept, goals, strict=True):
-            off = np.maximum(off, _put_right(part, goal[left], axes))
-        fitted[left] = part
-        left = left[off > _PRECISION * n_rows[left]]
-        if not len(left):
-            return fitted
-    if able and is_exact:
-        design = _design(tables.shape[1:], kept)
+    fitted, left = _in_rounds(wanted, views, few if able or not is_exact else _MOST_ROUNDS)
+    if len(left) and able and is_exact:
+        design = _design(shape, terms_of(margins))
+        design = design if allowed is None else design[allowed]
         at_once = max(1, _MOST_NUMBERS // (n_parameters * n_parameters + 4 * design.size))
         for start in range(0, len(left), at_once):
             chosen = left[start : start + at_once]
-            fitted[chosen] = _finished(fitted[chosen], tables[chosen], design)
+            fitted[chosen] = _finished(fitted[chosen], wanted[chosen], design)
     return fitted
+
+
+def fit_terms(table: Floats, terms: Sequence[Axes]) -> Floats | None:
+    """Return the table of largest entropy with the same pairs and the same highest interactions of some terms.
+
+    Unlike a margin, a term brings nothing of the smaller sets inside it along: a parity of five is one number
+    beside the pairs. None where the model is too large for Newton's method.
+
+    Examples
+    --------
+    >>> xor = np.array([[[25.0, 0], [0, 25]], [[0, 25], [25, 0]]])
+    >>> bool(np.allclose(fit_terms(xor, [(0, 1, 2)]), xor, atol=1e-6))
+    True
+    """
+    shape = table.shape
+    pairs = tuple(combinations(range(table.ndim), 2))
+    n_parameters = model_parameters(shape, pairs) + sum(
+        prod(shape[axis] - 1 for axis in term) for term in terms
+    )
+    if table.size * n_parameters**2 > _MOST_WORK:
+        return None
+    design = np.hstack([_design(shape, terms_of(pairs)), *(_contrasts(shape, term) for term in terms)])
+    begun, _ = _in_rounds(table.reshape(1, -1), _views(shape, pairs), _FEW_ROUNDS)
+    return _finished(begun, table.reshape(1, -1), design).reshape(shape)
+
+
+def fit_sum(table: Floats, sums: Integers) -> Floats:
+    """Return the table of largest entropy with the same pairs and the same rows for each value of a sum.
+
+    ``sums`` has the shape of the table: the value that each cell has.
+
+    Examples
+    --------
+    >>> parity = np.array([[[25.0, 0], [0, 25]], [[0, 25], [25, 0]]])
+    >>> odd = np.indices((2, 2, 2)).sum(axis=0) % 2
+    >>> bool(np.allclose(fit_sum(parity, odd), parity))
+    True
+    """
+    pairs = tuple(combinations(range(table.ndim), 2))
+    _, of_cell = np.unique(sums, return_inverse=True)
+    views = (*_views(table.shape, pairs), _view(of_cell.reshape(-1)))
+    return _in_rounds(table.reshape(1, -1), views, _MANY_ROUNDS)[0].reshape(table.shape)
 
 
 def model_parameters(levels: Sequence[int], margins: Sequence[Axes]) -> int:
@@ -102,47 +161,114 @@ def terms_of(margins: tuple[Axes, ...]) -> tuple[Axes, ...]:
     return tuple(sorted(found, key=lambda term: (len(term), term)))
 
 
-def _margin(tables: Floats, axes: Axes) -> Floats:
-    others = tuple(axis + 1 for axis in range(tables.ndim - 1) if axis not in axes)
-    return np.asarray(tables.sum(axis=others, keepdims=True))
+class _View(NamedTuple):
+    """One margin of a table with its cells in one row: which cell of the margin each of them lies in.
+
+    ``sums`` is the same as a matrix of zeros and ones, so that a product sums up small tables: NumPy's sums
+    over axes take five times as long there. None where the matrix would be large; then cells are put in
+    ``order``, those of one cell of the margin from each of ``starts`` on.
+    """
+
+    of_cell: Integers
+    sums: Floats | None
+    order: Integers
+    starts: Integers
+
+    def margin(self, tables: Floats) -> Floats:
+        """Return the margin of each table, shape (tables, cells of the margin)."""
+        if self.sums is not None:
+            return np.asarray(tables @ self.sums)
+        return np.asarray(np.add.reduceat(tables[:, self.order], self.starts, axis=1))
 
 
-def _put_right(fitted: Floats, goal: Floats, axes: Axes) -> Floats:
-    """Give tables one margin, in place; return how far the worst cell of it was off, table by table."""
-    now = _margin(fitted, axes)
-    off = np.abs(now - goal).reshape(len(fitted), -1).max(axis=1, initial=0.0)
-    fitted *= np.divide(goal, now, out=np.zeros_like(goal), where=now > 0)
-    return np.asarray(off)
+@lru_cache(maxsize=256)
+def _views(shape: tuple[int, ...], margins: tuple[Axes, ...]) -> tuple[_View, ...]:
+    codes = np.indices(shape).reshape(len(shape), -1)
+    found = []
+    for axes in margins:
+        sizes = tuple(shape[axis] for axis in axes)
+        found.append(_view(np.ravel_multi_index(tuple(codes[list(axes)]), sizes) if axes else codes[0] * 0))
+    return tuple(found)
+
+
+def _view(of_cell: Integers) -> _View:
+    """Return the margin in which the cells of a table lie in the cells with these numbers, all from 0 on."""
+    n_cells = int(of_cell.max()) + 1
+    is_small = n_cells * len(of_cell) <= _MOST_SUMS
+    sums = np.equal.outer(of_cell, np.arange(n_cells)).astype(np.float64) if is_small else None
+    order = np.argsort(of_cell, kind="stable")
+    return _View(of_cell, sums, order, np.searchsorted(of_cell[order], np.arange(n_cells)))
+
+
+def _in_rounds(wanted: Floats, views: Sequence[_View], n_rounds: int) -> tuple[Floats, Integers]:
+    """Return tables after some rounds of proportional fitting, and the numbers of those that are not done."""
+    fitted = np.ones_like(wanted)
+    bars = _PRECISION * np.maximum(wanted.sum(axis=1), 1e-300)
+    goals = [view.margin(wanted) for view in views]
+    left = np.arange(len(wanted))
+    part = fitted
+    for number in range(n_rounds):
+        is_asked = number % _ASKED_EVERY == _ASKED_EVERY - 1
+        off = np.zeros(len(left))
+        for view, goal in zip(views, goals, strict=True):
+            now = view.margin(part)
+            if is_asked:
+                np.maximum(off, np.abs(now - goal).max(axis=1, initial=0.0), out=off)
+            part *= np.divide(goal, now, out=np.zeros_like(goal), where=now > 0)[:, view.of_cell]
+        if is_asked:
+            is_left = off > bars[left]
+            fitted[left] = part
+            if not is_left.all():
+                left, part, goals = left[is_left], part[is_left], [goal[is_left] for goal in goals]
+            if not len(left):
+                break
+    fitted[left] = part
+    return fitted, left
 
 
 @lru_cache(maxsize=16)
-def _design(levels: tuple[int, ...], margins: tuple[Axes, ...]) -> Floats:
-    """Return the 0/1 matrix of the log-linear model, shape (cells, parameters); the first level is the base."""
+def _design(levels: tuple[int, ...], terms: tuple[Axes, ...]) -> Floats:
+    """Return the 0/1 matrix of a log-linear model, shape (cells, parameters); the first level is the base."""
     codes = np.indices(levels).reshape(len(levels), -1)
     columns = [
         np.all(codes[list(term)] == np.array(chosen, dtype=np.int64)[:, None] + 1, axis=0)
-        for term in terms_of(margins)
+        for term in terms
         for chosen in np.ndindex(*(levels[axis] - 1 for axis in term))
     ]
     return np.array(columns, dtype=np.float64).T
 
 
-def _finished(fitted: Floats, tables: Floats, design: Floats) -> Floats:
+def _contrasts(levels: tuple[int, ...], term: Axes) -> Floats:
+    """Return the columns of an interaction by itself: of each variable a level against the first, multiplied.
+
+    Of two levels this is the sign of the parity. Columns of zeros and ones would depend on which level is the
+    first.
+    """
+    codes = np.indices(levels).reshape(len(levels), -1)
+    columns = np.ones((codes.shape[1], 1))
+    for axis in term:
+        own = np.equal.outer(codes[axis], np.arange(1, levels[axis])) - (codes[axis] == 0)[:, None].astype(
+            float
+        )
+        columns = (columns[:, :, None] * own[:, None, :]).reshape(len(columns), -1)
+    return columns
+
+
+def _finished(fitted: Floats, wanted: Floats, design: Floats) -> Floats:
     """Return fitted tables made exact by Newton's method, each step halved until it is one downhill."""
-    shape = fitted.shape
-    wanted, now = tables.reshape(len(tables), -1), fitted.reshape(len(fitted), -1)
     n_rows = np.maximum(wanted.sum(axis=1), 1e-300)
+    now = fitted
     for _ in range(_MOST_STEPS):
         slope = (wanted - now) @ design
         if np.all(np.abs(slope).max(axis=1) <= _PRECISION * n_rows):
             break
         now = _step(now, wanted, slope, design)
-    return now.reshape(shape)
+    return now
 
 
 def _step(now: Floats, wanted: Floats, slope: Floats, design: Floats) -> Floats:
-    curvature = np.einsum("bi,ik,il->bkl", now, design, design, optimize=True)
-    size = np.einsum("bkk->b", curvature)
+    curvature = (now[:, None, :] * design.T) @ design
+    size = np.trace(curvature, axis1=1, axis2=2)
     # Parameters that no row speaks about would make the matrix singular.
     curvature += (1e-14 * size)[:, None, None] * np.eye(design.shape[1])
     change = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0] @ design.T

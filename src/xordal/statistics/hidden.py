@@ -24,26 +24,30 @@ References: Schneidman et al. (2003) for the connected information; Amari (2001)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import prod, sqrt
+from math import inf, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.deviance import moments_of_fit
 from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
 from xordal.statistics.interaction import divergences
 from xordal.types.groups import Share
 
 Floats = NDArray[np.float64]
 
+LEAST_ROWS = 5
+"""Rows for each occupied cell of a table, at least, for its hidden part to be told."""
+
 VISIBLE = 0.05
 """A pair or part that holds more than this share of what a group shares is visible, one with less is hidden."""
 
 _SPARSE = 20.0  # rows per cell below which the nominal degrees of freedom are not trusted
-_N_DRAWS, _LEAST_DRAWS, _MOST_DRAWN = 200, 40, 2_000_000  # tables drawn, and the cells of all of them, about
+_N_DRAWS, _MOST_DRAWN = 200, 128  # tables drawn, and the most cells one of them may have
 _SURE = 1.959964  # standard deviations on either side of 95 % of a normal law
 
 
@@ -59,15 +63,20 @@ class Unexplained:
         Its degrees of freedom: cells that the margins allow less parameters of the model.
     log_ratios
         log(p / fitted) of each cell, 0 where the cell is empty; ``nats`` is its mean over the rows.
+    mean, variance
+        Those of 2 n times the nats, were the fit the truth: of a table with many rows a cell, the degrees of
+        freedom and twice as much.
     """
 
     nats: float
     dof: int
     log_ratios: Floats
+    mean: float
+    variance: float
 
     def corrected(self, n_rows: int | None) -> float:
         """Return the nats less what chance adds on average; of an exact joint, as they are."""
-        return self.nats if n_rows is None else max(0.0, self.nats - self.dof / (2 * n_rows))
+        return self.nats if n_rows is None else max(0.0, self.nats - max(self.dof, self.mean) / (2 * n_rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +138,7 @@ class Sharing:
         others = tuple(axis for axis in range(self.table.ndim) if axis not in kept)
         inner = Sharing(self.table.sum(axis=others), self.n_rows, self.n_context).total
         wide = np.expand_dims(inner.log_ratios, others)
-        return Unexplained(inner.nats, inner.dof, np.broadcast_to(wide, self.table.shape))
+        return replace(inner, log_ratios=np.broadcast_to(wide, self.table.shape))
 
     def share(self, part: Unexplained | None = None) -> Share:
         """Return a part's share of all that is shared, with its 95 % interval; by default the hidden one's."""
@@ -154,26 +163,46 @@ class Sharing:
         second = 2 * (part.dof * (1 - share) ** 2 + rest * share**2) / (2 * self.n_rows) ** 2
         return first + second
 
-    def nominal_log_p(self, part: Unexplained) -> float:
-        """Return the log p-value of a part by chi-squared."""
+    def quick_log_p(self, part: Unexplained) -> float:
+        """Return the log p-value of a part without drawing anything: the larger one of two laws.
+
+        One is chi-squared, the other a gamma law with the moments that cells of few rows have
+        (:mod:`xordal.statistics.deviance`). Each is too small where the other one is right.
+        """
         assert self.n_rows is not None
-        return float(log_tail(2 * self.n_rows * part.nats, part.dof)) if part.dof > 0 else 0.0
+        if part.dof <= 0:
+            return 0.0
+        g2 = 2 * self.n_rows * part.nats
+        return max(float(log_tail(g2, part.dof)), _gamma_log_tail(g2, part.mean, part.variance))
 
     def log_p(self, part: Unexplained, margins: Sequence[Axes]) -> float:
         """Return the log p-value of what a fit to some margins leaves unexplained.
 
-        By chi-squared; on sparse tables by tables drawn from the fit, which are fitted as the data are, where
-        that gives the larger one.
+        The quick one; of a small table with few rows a cell, one from tables drawn from the fit where that is
+        larger.
         """
         assert self.n_rows is not None
-        g2, nominal = 2 * self.n_rows * part.nats, self.nominal_log_p(part)
-        if self.n_rows >= _SPARSE * self.table.size or nominal > -1.0:
-            return nominal
-        mean, variance = _drawn_moments(self.table, margins, self.n_rows)
-        if mean <= 0 or variance <= 0:
-            return nominal
-        dof = 2 * mean * mean / variance
-        return max(nominal, float(log_tail(g2 * dof / mean, dof)))
+        quick = self.quick_log_p(part)
+        if not is_sparse(self.table) or self.table.size > _MOST_DRAWN or quick > -1.0:
+            return quick
+        return max(quick, _gamma_log_tail(2 * self.n_rows * part.nats, *_drawn_moments(self.table, margins)))
+
+
+def is_sparse(table: Floats) -> bool:
+    """Whether the degrees of freedom of a table of counts are not trusted."""
+    return bool(table.sum() < _SPARSE * table.size)
+
+
+def has_rows_enough(table: Floats) -> bool:
+    """Whether a table of counts can tell what is hidden: five rows for each cell that has any."""
+    return bool(table.sum() >= LEAST_ROWS * np.count_nonzero(table))
+
+
+def _gamma_log_tail(g2: float, mean: float, variance: float) -> float:
+    if mean <= 0 or variance <= 0:
+        return -inf
+    dof = 2 * mean * mean / variance
+    return float(log_tail(g2 * dof / mean, dof))
 
 
 def unexplained(table: Floats, margins: Sequence[Axes]) -> Unexplained:
@@ -186,14 +215,22 @@ def unexplained(table: Floats, margins: Sequence[Axes]) -> Unexplained:
     >>> round(found.nats, 4), found.dof
     (0.6931, 1)
     """
-    fitted = fit_margins(table[None], margins)[0]
+    return away(table, fit_margins(table[None], margins)[0], margins)
+
+
+def away(table: Floats, fitted: Floats, margins: Sequence[Axes]) -> Unexplained:
+    """Return what a fitted table leaves unexplained of a table; the margins are those it agrees on."""
     occupied = table > 0
     logs = np.zeros_like(table)
     # A cell that the fit has made zero to rounding has no row to speak of.
     np.log(table, out=logs, where=occupied & (fitted > 0))
     logs[occupied] -= np.log(np.maximum(fitted[occupied], 1e-300))
     nats = float(divergences(table[None], fitted[None])[0])
-    return Unexplained(nats, degrees_of_freedom(table, margins), logs)
+    dof = degrees_of_freedom(table, margins)
+    # Shares that sum to one are no counts: an exact joint has no chance in it.
+    is_small = is_sparse(table) and table.sum() > 1.5
+    mean, variance = moments_of_fit(table, fitted, margins) if is_small else (dof, 2 * dof)
+    return Unexplained(nats, dof, logs, mean, variance)
 
 
 def degrees_of_freedom(table: Floats, margins: Sequence[Axes]) -> int:
@@ -223,12 +260,16 @@ def degrees_of_freedom(table: Floats, margins: Sequence[Axes]) -> int:
     return max(0, int(allowed.sum()) - sum(own.values()))
 
 
-def _drawn_moments(table: Floats, margins: Sequence[Axes], n_rows: int) -> tuple[float, float]:
-    """Return mean and variance of G2 in tables drawn from the fit; the seed follows from the table's size."""
-    chances = fit_margins(table[None], margins, is_exact=False)[0].reshape(-1)
+def _drawn_moments(table: Floats, margins: Sequence[Axes]) -> tuple[float, float]:
+    """Return mean and variance of G2 in tables drawn from the fit; the seed follows from the table's size.
+
+    Half a row more in each cell, before it is fitted: a fit takes its own chance for structure, and tables
+    drawn from it as it is lie closer to their fits than the data do.
+    """
+    n_rows = round(float(table.sum()))
+    chances = fit_margins(table[None] + 0.5, margins, is_exact=False)[0].reshape(-1)
     generator = np.random.default_rng([n_rows, table.size])
-    n_draws = max(_LEAST_DRAWS, min(_N_DRAWS, _MOST_DRAWN // table.size))
-    draws = generator.multinomial(n_rows, chances / chances.sum(), size=n_draws).astype(np.float64)
-    shaped = draws.reshape(n_draws, *table.shape)
+    draws = generator.multinomial(n_rows, chances / chances.sum(), size=_N_DRAWS).astype(np.float64)
+    shaped = draws.reshape(_N_DRAWS, *table.shape)
     g2 = 2 * n_rows * divergences(shaped, fit_margins(shaped, margins, is_exact=False))
     return float(g2.mean()), float(g2.var(ddof=1))

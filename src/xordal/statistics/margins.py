@@ -106,7 +106,7 @@ def margins_of(steps: Sequence[StepCounts]) -> Margins:
     >>> margins.rows.tolist(), margins.columns.tolist(), margins.row_stratum.tolist()
     ([1, 2, 2, 4], [1, 3, 5], [0, 1, 1, 1])
     """
-    strata = [_strata(step) for step in steps]
+    strata = [strata_of(step) for step in steps]
     counts, number, part = _lists(
         [*(step.of_x.counts for step in steps), *(step.of_y.counts for step in steps)],
         [*(of_x for of_x, _ in strata), *(of_y for _, of_y in strata)],
@@ -129,7 +129,7 @@ def margins_of(steps: Sequence[StepCounts]) -> Margins:
     return Margins(counts[:n_rows], counts[n_rows:], number[:n_rows], number[n_rows:] - n_strata, step)
 
 
-def _strata(step: StepCounts) -> tuple[Integers, Integers]:
+def strata_of(step: StepCounts) -> tuple[Integers, Integers]:
     """Return the stratum of each cell of Sx and of Sy, as a number that tells it from others of the step."""
     (x, y), (of_x, of_y) = step.places, (step.of_x.cells, step.of_y.cells)
     if prod(step.n_levels) > _LARGEST_CODE:

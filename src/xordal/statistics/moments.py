@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.statistics.margins import Margins
-from xordal.statistics.sparse_cells import DEGREE, least_means, sparse_terms
+from xordal.statistics.sparse_cells import DEGREE, sparse_terms
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -75,18 +75,6 @@ def step_moments(margins: Margins) -> list[Moments]:
         variances += of_degree
     both = zip(means.tolist(), np.maximum(variances, 0.0).tolist(), strict=True)
     return [Moments(mean, variance) for mean, variance in both]
-
-
-def least_means_of(margins: Margins) -> list[float]:
-    """Return a little less than each step's mean: quick, because rare values of sparse cells are left out."""
-    cells = _Cells.of(margins)
-    mu, (means, *_) = _dense(cells)
-    sparse = _is_sparse(cells, mu)
-    if sparse.any():
-        n = cells.n[sparse].astype(np.int64)
-        means[sparse] = least_means(cells.a[sparse], cells.b[sparse], n)
-    found: list[float] = np.add.reduceat(means, cells.first).tolist()
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

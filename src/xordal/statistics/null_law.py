@@ -22,7 +22,8 @@ from xordal.statistics.chi_squared import log_f_tail, log_tails
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.design import SampleDesign
 from xordal.statistics.margins import StepCounts, margins_of
-from xordal.statistics.moments import Moments, least_means_of, step_moments
+from xordal.statistics.mean_bounds import mean_bounds
+from xordal.statistics.moments import Moments, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
 from xordal.types.varsets import EMPTY, LinkSet, SignedSets, VarSet, members, varset
 
@@ -121,7 +122,7 @@ class NullLaw:
         self._entropies: dict[VarSet, float] = {}
         self._ordered: dict[VarSet, list[int]] = {}
         self._steps: dict[Addition, Moments] = {}
-        self._least: dict[Addition, float] = {}
+        self._bounds: dict[Addition, float] = {}
         self._moments: dict[tuple[LinkSet, frozenset[VarSet], tuple[Addition, ...]], Moments] = {}
 
     def moments(self, batch: Sequence[Evidence]) -> list[Moments]:
@@ -146,18 +147,18 @@ class NullLaw:
             self._entropies[s] = entropy(self._counts[s].counts)
         return [-fsum([sign * self._entropies[s] for s, sign in terms.items()]) for terms in changes]
 
-    def least_means(self, batch: Sequence[Evidence]) -> list[float]:
-        """Return a little less than the mean of each candidate's G2, for much less work than its moments."""
+    def mean_bounds(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return a bound below the mean of each candidate's G2, for much less work than its moments."""
         if self._design is not None:
             return [0.0] * len(batch)
         chains = [self._chain(found) for found in batch]
-        new = dict.fromkeys(step for chain in chains for step in chain if step not in self._least)
+        new = dict.fromkeys(step for chain in chains for step in chain if step not in self._bounds)
         self._count([margin for step in new for margin in _margins(step)])
         for block in self._blocks(new):
-            margins = margins_of(list(block.values()))
-            for step, least, n in zip(block, least_means_of(margins), margins.n_cells().tolist(), strict=True):
-                self._least[step] = least if n <= _MOST_CELLS else 0.0  # shuffles may happen to be lower
-        return [sum([self._least[step] for step in chain]) for chain in chains]
+            found = mean_bounds(list(block.values()))
+            may_count = found.n_cells <= _MOST_CELLS  # shuffles may happen to be lower
+            self._bounds.update(zip(block, np.where(may_count, found.least, 0.0).tolist(), strict=True))
+        return [sum([self._bounds[step] for step in chain]) for chain in chains]
 
     def _chain(self, found: Evidence) -> tuple[Addition, ...]:
         """Return the steps of a candidate, rebuilt from its change: where its links lie, all else is linked."""

@@ -22,6 +22,8 @@ from xordal.errors import SettingsError
 from xordal.statistics.criterion import Evidence, Judge, Sample, Shape, Verdict, lowest_accepted
 from xordal.types.varsets import VarSet, members
 
+_SPARE = 1e-12  # of a bar: far more than its rounding
+
 
 @dataclass(frozen=True, slots=True)
 class BIC:
@@ -188,6 +190,10 @@ class _PenaltyJudge(ScoreJudge):
     def highest_score(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the score itself."""
         return self._n_rows * gains - self._penalty(shape.dof, shape.n_links)
+
+    def least_gain(self, shape: Shape) -> float:
+        """Return the gain at which the penalty is paid, or a little less."""
+        return (1 - _SPARE) * max(self._penalty(shape.dof, shape.n_links), 0.0) / self._n_rows
 
     def _penalty(self, dof: int, n_links: int) -> float:
         return self._per_parameter * dof + self._per_link * n_links

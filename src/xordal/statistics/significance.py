@@ -163,9 +163,9 @@ class SignificanceJudge:
         ]
 
     def _by_mean(self, batch: Sequence[Evidence]) -> list[float]:
-        """Return log p-values that need only the means of large sets; no set's own is lower."""
+        """Return log p-values that need only bounds below the means of large sets; no set's own is lower."""
         is_large = [found.dof >= _LARGE for found in batch]
-        means = iter(self._law.least_means(list(compress(batch, is_large))))
+        means = iter(self._law.mean_bounds(list(compress(batch, is_large))))
         return [
             lowest_by_mean(2 * self._n_rows * found.gain, next(means)) if large else -inf
             for found, large in zip(batch, is_large, strict=True)

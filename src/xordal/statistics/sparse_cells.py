@@ -21,7 +21,6 @@ DEGREE = 4
 
 _STEP = 4  # laws are summed up to a multiple of it
 _AT_ONCE = 1 << 15  # values summed together: what they take stays in the cache of a core
-_ROUNDING = 1e-6  # of a mean: far more than sums over a law are off
 _TABLED = 1 << 16  # numbers whose log factorials stand in a table: half a megabyte
 _NEW = 1e-7  # of a norm: a law of d points has polynomials up to degree d - 1, and beyond only rounding
 
@@ -40,30 +39,6 @@ def sparse_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]
     number = np.empty(len(low), dtype=np.int64)
     number[order] = np.cumsum(is_first) - 1
     return coefficients[:, number], rest[number]
-
-
-def least_means(a: Integers, b: Integers, n: Integers) -> Floats:
-    """Return a little less than the mean term of each cell: its sum over the likely values alone.
-
-    No value's term is negative, so whatever is left out only lowers the sum.
-
-    Examples
-    --------
-    >>> a, b, n = np.array([3, 40]), np.array([5, 60]), np.array([100, 200])
-    >>> means = sparse_terms(a, b, n)[0][0]
-    >>> bool(((0.97 * means < least_means(a, b, n)) & (least_means(a, b, n) < means)).all())
-    True
-    """
-    a, b = np.minimum(a, b), np.maximum(a, b)
-    mu = a * b / n
-    wide = 2.5 * np.sqrt(mu) + 1
-    lowest = np.maximum(np.floor(mu - wide), 0).astype(np.int64)
-    lengths = np.minimum(np.ceil(mu + wide).astype(np.int64), a) - lowest + 1
-    first = np.cumsum(lengths) - lengths
-    cell = np.repeat(np.arange(len(a)), lengths)
-    count = np.arange(len(cell)) + (lowest - first)[cell]
-    terms = _hypergeometric(a, b, n, cell, count) * _terms(count, mu[cell])
-    return (1 - _ROUNDING) * np.asarray(np.add.reduceat(terms, first))
 
 
 def _distinct_terms(a: Integers, b: Integers, n: Integers) -> tuple[Floats, Floats]:

@@ -27,3 +27,6 @@ StoppedBy = Literal["time limit", "memory limit", "interruption"]
 
 HiddenBy = Literal["size", "letter"]
 """How hidden groups are told in data: by how much pairs show, or by whether a test sees that a pair depends."""
+
+CacheBy = Literal["time", "content", "off"]
+"""How a packed table is known to be that of the data: by size and time of files, by content; or no cache."""

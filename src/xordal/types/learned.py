@@ -30,7 +30,8 @@ class Learned:
     ``colored_links`` are those between variables of a PI submodel that look independent as a pair. Both are
     None where an interruption or a limit ended the look for them. ``submodels_up_to`` is set where cliques were
     too large to look at all their subsets: then only those of up to this many variables, and whole cliques,
-    were. ``n_following`` counts the sets with a hidden part that follows from the submodels listed. ``n_rows``
+    were. ``n_following`` counts the sets with a hidden part that are parts of the submodels listed or follow
+    from them, from links or from rules; ``n_unexamined`` those that were left when many were listed. ``n_rows``
     is None where an exact joint was learned; ``seconds`` is the time of the search. ``copies`` are pairs of a
     column and one that says the same in every row, maybe in other words; by significance the second is linked
     with the first at most, which stands for both. ``levels`` are those of each variable, where they are known:
@@ -59,6 +60,7 @@ class Learned:
     copies: LinkSet = ()
     levels: tuple[tuple[Hashable, ...], ...] | None = field(default=None, compare=False, repr=False)
     n_following: int = 0
+    n_unexamined: int = 0
     table: Any = field(default=None, compare=False)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 from typing import Literal
@@ -32,10 +33,9 @@ class Rule:
     Attributes
     ----------
     kind
-        ``"parity"``: the number of variables at their ``marked`` level is ``remainder`` modulo 2.
-        ``"sum"``: with levels numbered from 0 in their order, the sum of the variables times their ``factors``
-        is ``remainder`` modulo ``modulus``. ``"function"``: ``target`` follows from the others. ``"rates"``: no
-        rule, but how often ``target`` has its ``level`` in each combination of the others, ``rates``.
+        ``"parity"`` and ``"sum"``: what ``additive`` says, modulo 2 or more. ``"function"``: ``target`` follows
+        from the others. ``"rates"``: no rule, but how often ``target`` has its ``level`` in each combination of
+        the others, ``rates``.
     holds
         The share of rows in which it holds; for a function, of rows that were left out when it was read off
         the others; for rates, the share of all rows that have the level.
@@ -49,14 +49,16 @@ class Rule:
         question; an upper bound.
     is_exact
         Whether no row is an exception.
+    additive
+        A parity or a sum, with levels numbered from 0 in their order.
+    marked
+        Of a parity: the level of each variable that is counted.
     """
 
     kind: RuleKind
     holds: float
     by_chance: float
-    modulus: int = 2
-    remainder: int = 0
-    factors: tuple[int, ...] = ()
+    additive: AdditiveRule | None = None
     marked: tuple[str, ...] = ()
     target: int | None = None
     low: float = 0.0
@@ -114,6 +116,45 @@ class AdditiveRule:
     by_chance: float
     log_p_value: float
     name: str = ""
+
+    @classmethod
+    def of_codes(
+        cls, variables: Sequence[int], modulus: int, factors: Sequence[int], remainder: int, n_rows: int,
+        n_broken: int, by_chance: float, log_p_value: float,
+    ) -> AdditiveRule:  # fmt: skip
+        """Return a sum of columns times factors, each of ``modulus`` levels that are numbered from 0.
+
+        Examples
+        --------
+        >>> rule = AdditiveRule.of_codes((0, 1), 3, (1, -1), 2, 9, n_broken=0, by_chance=0.3, log_p_value=-9.0)
+        >>> rule.functions, rule.factors, rule.remainder, rule.sum_of((1, 2))
+        (((0, 1, 2), (0, 2, 1)), (1, -1), 2, 0)
+        """
+        functions = tuple(tuple(factor * code % modulus for code in range(modulus)) for factor in factors)
+        name = "parity" if modulus == 2 else ""
+        return cls(
+            tuple(variables), modulus, functions, -remainder % modulus, n_rows, n_broken, by_chance,
+            log_p_value, name,
+        )  # fmt: skip
+
+    @property
+    def factors(self) -> tuple[int, ...]:
+        """What the second level of each variable adds beyond the first, the smallest in size."""
+        steps = [(of[1] or 0) - (of[0] or 0) for of in self.functions]
+        return tuple(step - self.modulus if 2 * step > self.modulus else step for step in steps)
+
+    @property
+    def remainder(self) -> int:
+        """What the values add up to without the constant, modulo a number."""
+        return -self.constant % self.modulus if self.modulus else -self.constant
+
+    def sum_of(self, codes: Sequence[int]) -> int | None:
+        """Return the sum for level codes of its variables, 0 where the rule holds; None where it is open."""
+        values = [of[code] for of, code in zip(self.functions, codes, strict=True)]
+        if None in values:
+            return None
+        total = self.constant + sum(value or 0 for value in values)
+        return total % self.modulus if self.modulus else total
 
     @property
     def holds(self) -> float:

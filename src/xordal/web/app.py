@@ -180,12 +180,17 @@ def _sample(demo: Demo) -> dict[str, Any]:
 async def upload(request: Request) -> Response:
     """Take in a file; its name is a label and nothing else."""
     site, runs = request.app.state.site, _runs(request)
-    uploads.check_announced(request.headers.get("content-length"), site.most_bytes)
-    folder = runs.new(unquote(request.headers.get("x-file-name", "table")))
+    pieces = request.stream()
     try:
-        await uploads.receive(request.stream(), folder.upload, site.most_bytes)
-    except BaseException:
-        folder.remove()
+        uploads.check_announced(request.headers.get("content-length"), site.most_bytes)
+        folder = runs.new(unquote(request.headers.get("x-file-name", "table")))
+        try:
+            await uploads.receive(pieces, folder.upload, site.most_bytes)
+        except BaseException:
+            folder.remove()
+            raise
+    except uploads.TooLarge:
+        await uploads.discard(pieces, site.most_bytes)
         raise
     return JSONResponse(runs.look(folder).to_json(), 201)
 

@@ -13,6 +13,8 @@ from xordal.errors import DataError
 MOST_BYTES = 100 * 2**20
 """Size of the largest upload, unless another is named."""
 
+_DISCARDED = 4  # times the largest upload, of one that is refused
+
 
 class TooLarge(DataError):
     """An upload that is larger than the server takes."""
@@ -28,6 +30,18 @@ def check_announced(length: str | None, most: int) -> None:
     """Refuse an upload that says itself that it is too large, before a byte of it is read."""
     if length is not None and length.isdecimal() and int(length) > most:
         raise TooLarge(most)
+
+
+async def discard(pieces: AsyncIterator[bytes], most: int) -> None:
+    """Read on past what is refused, within reason: a browser hears an answer only when it has sent all."""
+    size = 0
+    try:
+        async for piece in pieces:
+            size += len(piece)
+            if size > _DISCARDED * most:
+                return
+    except ClientDisconnect:
+        return
 
 
 async def receive(pieces: AsyncIterator[bytes], to: Path, most: int) -> int:

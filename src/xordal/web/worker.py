@@ -11,6 +11,7 @@ from __future__ import annotations
 import _thread
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -31,30 +32,52 @@ Tell = Callable[[dict[str, Any]], None]
 _BETWEEN = 0.2  # seconds between two words on progress
 _FEW = 40  # variables whose map is laid out anew at every step, which takes some milliseconds
 _LAYOUT_SHARE = 0.1  # of the time that may go into laying out larger maps while a search runs
+_PATIENCE = 1.0  # seconds after which a search that is to end is interrupted
 _WAIT_FOR_LOCK = 10.0  # seconds until a process that the last server left behind has noticed and ended
 _MEMORY_SHARE = 0.75  # of the machine's memory that one run may take
 _NETWORK_STARTS = (b"{", b"<", b"network", b"net", b"class", b"node", b"MARKOV", b"BAYES", b"//", b"%", b"/*")
 
 
 class Stop:
-    """Whether the search is to end; the second time, whatever runs is interrupted."""
+    """Whether the search is to end.
+
+    A search looks whether it is to end when it tells of its progress, which some of its parts seldom do:
+    after a second it is interrupted. The second time one is told to stop, whatever runs is interrupted.
+    """
 
     def __init__(self) -> None:
-        self._told = False
-        self.may_interrupt = False
+        self.is_told = self.is_final = False
+        self.is_searching = self.may_interrupt = False
 
     def tell(self) -> None:
         """End the search, or what follows it."""
-        if self._told and self.may_interrupt:
-            _thread.interrupt_main()
-        self._told = True
+        if self.is_told:
+            self.is_final = True
+            if self.may_interrupt:
+                _interrupt()
+            return
+        self.is_told = True
+        threading.Timer(_PATIENCE, self._interrupt_search).start()
 
-    def check(self) -> None:
+    def _interrupt_search(self) -> None:
+        if self.is_searching:
+            _interrupt()
+
+    def check(self, progress: object = None) -> None:
         """Raise :class:`~xordal.search.limits.Stopped` where the search is to end."""
         from xordal.search.limits import Stopped
 
-        if self._told:
+        if self.is_told:
+            self.is_searching = False
             raise Stopped("interruption")
+
+
+def _interrupt() -> None:
+    """Raise KeyboardInterrupt in the main thread, also while that waits for another."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def main() -> None:
@@ -195,20 +218,34 @@ def _searched(
 
     _wait_for(folder.checkpoint)
     picture = _Picture(table, settings, tell, stop)
-    stop.may_interrupt = True
+    search = {**settings.search(), "checkpoint": Checkpoint(folder.checkpoint, resume=True)}
+    stop.is_searching = stop.may_interrupt = True
     try:
         return learn(
             table,
-            **settings.search(),
-            checkpoint=Checkpoint(folder.checkpoint, resume=True),
+            **search,
             on_entry=picture.entry,
             on_progress=picture.progress,
             notice=lambda line: tell(_note(line)),
         )
     except Interrupted as interrupted:
-        return interrupted.learned
+        stop.is_searching = False
+        if stop.is_final or not stop.is_told or interrupted.learned.run.is_complete:
+            return interrupted.learned
+        # In the middle of a search: the checkpoint has its steps, and hidden groups are looked for in those.
+        return _stopped(table, search, stop)
     finally:
-        stop.may_interrupt = False
+        stop.is_searching = stop.may_interrupt = False
+
+
+def _stopped(table: CategoricalTable, search: dict[str, Any], stop: Stop) -> Learned:
+    """Return what a search that was told to stop has learned, with the hidden groups in it."""
+    from xordal.learning.learn import Interrupted, learn
+
+    try:
+        return learn(table, **search, on_progress=stop.check)
+    except Interrupted as interrupted:
+        return interrupted.learned
 
 
 def _single(table: CategoricalTable, learned: Learned) -> Any:

@@ -8,10 +8,13 @@ import pytest
 
 from xordal.cli.app import main
 from xordal.demos import gallery
+from xordal.demos.books import book_numbers, characters_of, n_filled_in
 from xordal.demos.gallery import DEMOS, Demo
+from xordal.learning.fitting import fit_network
 from xordal.learning.learn import learn
+from xordal.rules.repair import broken_rows
 
-STORIES = [demo for demo in DEMOS.values() if demo is not gallery.MUSIC_BOX]
+STORIES = [demo for demo in DEMOS.values() if demo not in (gallery.MUSIC_BOX, gallery.BOOK_NUMBERS)]
 
 
 def run(arguments: list[str]) -> int:
@@ -42,7 +45,8 @@ def test_rules_of_the_stories() -> None:
     assert rules["check-digit"] is not None
     assert (rules["check-digit"].kind, rules["check-digit"].holds) == ("parity", 1.0)
     assert rules["calendar"] is not None
-    assert (rules["calendar"].kind, rules["calendar"].modulus, rules["calendar"].holds) == ("sum", 7, 1.0)
+    assert rules["calendar"].additive is not None
+    assert (rules["calendar"].additive.modulus, rules["calendar"].holds) == (7, 1.0)
     assert rules["epistasis"] is not None
     assert rules["epistasis"].kind == "rates" and len(rules["epistasis"].rates) == 8  # of 9 pairs of genotypes
 
@@ -53,9 +57,25 @@ def test_a_demo_writes_its_report(name: str, tmp_path: Path, capsys: pytest.Capt
     assert run([name, "-o", str(file)]) == 0
     printed = capsys.readouterr()
     assert DEMOS[name].title in printed.out
-    assert "Hidden groups" in printed.out
+    assert ("Rules:" if name == "book-numbers" else "Hidden groups") in printed.out
     assert "Wrote the report" in printed.err
     assert f"<h1>{DEMOS[name].title}</h1>" in file.read_text(encoding="utf-8")
+
+
+def test_book_numbers_lead_to_the_typing_errors_and_to_what_cannot_be_read(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    typed, right = book_numbers()
+    table = characters_of(typed)
+    learned = learn(table)
+    assert [(rule.name, rule.modulus) for rule in learned.rules] == [("ISBN-10", 11)]
+    assert {each.row for each in broken_rows(table, learned.rules)} == set(right)
+    whole = [number for row, number in enumerate(typed) if row not in right][:200]
+    assert n_filled_in(fit_network(table, learned), whole) == 200
+    assert n_filled_in(fit_network(table, learned).without_rules(), whole) < 60
+    assert run(["book-numbers"]) == 0
+    printed = capsys.readouterr().out
+    assert "are exactly those" in printed and "fills in 1,000 of them" in printed
 
 
 def test_the_list_names_every_source(capsys: pytest.CaptureFixture[str]) -> None:

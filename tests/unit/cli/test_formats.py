@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.bayesian import random_network
@@ -155,3 +156,32 @@ def test_a_table_in_place_of_a_network(box: Path, capsys: pytest.CaptureFixture[
     for command in (["query", str(box), "a"], ["inspect", str(box)], ["convert", str(box), f"{box}.bif"]):
         assert run(*command) == 1
         assert "looks like a table" in " ".join(capsys.readouterr().err.split())
+
+
+def test_tables_are_written_as_their_ending_says(
+    learned: Path, box: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows of one seed are the same in every format; in Parquet levels keep their type."""
+    for ending in ("csv", "tsv", "parquet", "txt"):
+        assert run("sample", str(learned), "-n", "7", "-o", str(tmp_path / f"rows.{ending}")) == 0
+    rows = pd.read_csv(tmp_path / "rows.csv")
+    assert pd.read_csv(tmp_path / "rows.tsv", sep="\t").equals(rows)
+    assert pd.read_csv(tmp_path / "rows.txt").equals(rows)
+    assert pd.read_parquet(tmp_path / "rows.parquet").astype(int).equals(rows.astype(int))
+    target = ("predict", str(learned), str(tmp_path / "rows.parquet"), "-t", "c")
+    assert run(*target, "-o", str(tmp_path / "told.parquet")) == 0
+    assert pd.read_parquet(tmp_path / "told.parquet")["probability"].between(0.5, 1).all()
+    assert run("score", str(learned), str(box), "-o", str(tmp_path / "scores.parquet")) == 0
+    assert len(pd.read_parquet(tmp_path / "scores.parquet")) == 120
+    assert run("generate", "music-box", "-n", "9", "-o", str(tmp_path / "box.parquet")) == 0
+    assert len(pd.read_parquet(tmp_path / "box.parquet")) == 9
+    before = sorted(tmp_path.iterdir())
+    capsys.readouterr()
+    for ending in ("csv.gz", "xlsx", "json", "bif"):
+        assert run("sample", str(learned), "-n", "7", "-o", str(tmp_path / f"x.{ending}")) == 2
+        assert run(*target, "-o", str(tmp_path / f"x.{ending}")) == 2
+        assert run("generate", "music-box", "-o", str(tmp_path / f"x.{ending}")) == 2
+        assert "end in .csv, .tsv or .parquet" in " ".join(capsys.readouterr().err.split())
+    assert run(*target, "--json", "-o", str(tmp_path / "told.json")) == 0
+    (tmp_path / "told.json").unlink()
+    assert sorted(tmp_path.iterdir()) == before

@@ -216,7 +216,7 @@ def test_each_mistake_has_one_message(tmp_path: Path, mistake: str) -> None:
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     for source, told in (
-        (tmp_path, "is a directory"),
+        (tmp_path, "no CSV or Parquet file in"),
         (tmp_path / "none.csv", "There is no file"),
         (Path("/proc/self/mem"), "cannot be read"),
         (tmp_path / "a\0b", "cannot be read"),

@@ -112,7 +112,7 @@ def test_what_is_no_backend() -> None:
     wrong: Any
     for wrong in (7, None, NumpyCounter(BOX)):
         with pytest.raises(
-            SettingsError, match="must be one of auto, numpy, numba, gpu, or something to be called"
+            SettingsError, match=f"must be one of {', '.join(BACKENDS)}, or something to be called"
         ):
             learn(BOX, backend=wrong)
     with pytest.raises(SettingsError, match=r"one with a method counts\(sets\); .* returned a str"):

@@ -62,7 +62,7 @@ def test_a_bad_file_is_told_what_and_where(tmp_path: Path, text: str | bytes, to
 def test_what_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="There is no file"):
         read_table(tmp_path / "nothing.csv")
-    with pytest.raises(DataError, match="is a directory"):
+    with pytest.raises(DataError, match="no CSV or Parquet file in"):
         read_table(tmp_path)
 
 

@@ -111,7 +111,7 @@ cell = st.text('ab ,;"\n\r\t0é', max_size=4)
 @given(st.lists(st.lists(cell, min_size=2, max_size=2), min_size=1, max_size=5), st.sampled_from("\n\r"))
 def test_both_parsers_read_what_is_well_formed(rows: list[list[str]], end: str) -> None:
     quoted = [",".join('"' + value.replace('"', '""') + '"' for value in row) for row in rows]
-    text = reader._Text("t.csv", end.join(["a,b", *quoted]), ",", ["a", "b"], len("a,b") + 1)
+    text = reader.Text("t.csv", end.join(["a,b", *quoted]), ",", ["a", "b"], len("a,b") + 1)
     rows = [row for row in rows if any(value.strip() for value in row)]  # a row without a value is none
     if not rows:
         return

@@ -22,7 +22,7 @@ from xordal.formats.model_file import dumps, load, loads
 from xordal.formats.stories import network_to_json, story_lines, structure_lines, variable_lines
 from xordal.graph.chordal import ChordalGraph
 from xordal.learning.fitting import fit_network
-from xordal.model.network import estimate
+from xordal.model.estimation import estimate
 from xordal.pi.zoo import music_box, table_1
 
 
@@ -358,7 +358,7 @@ def test_a_file_edited_into_nonsense(edit: Edit, told: str) -> None:
     edit(whole)
     with pytest.raises(ModelFileError, match=told) as caught:
         loads(json.dumps(whole).replace("Infinity", "1e400"), "net.json")
-    assert str(caught.value).startswith("net.json: this is no sensible network")
+    assert str(caught.value).startswith("net.json: this network contradicts itself")
 
 
 @settings(max_examples=some(300))

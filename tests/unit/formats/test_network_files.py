@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
+from datetime import date
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +16,16 @@ from hypothesis import strategies as st
 
 import xordal
 from tests.bayesian import ODD_LEVELS, ODD_NAMES, difference, joint_of, odd_network, random_network
-from xordal import BayesianNetwork, CategoricalTable, DataError, DecomposableMarkovNetwork, SettingsError, learn
+from xordal import (
+    BayesianNetwork,
+    CategoricalTable,
+    DataError,
+    DataWarning,
+    DecomposableMarkovNetwork,
+    ModelFileError,
+    SettingsError,
+    learn,
+)
 from xordal.formats.bif import RESERVED, read_bif
 from xordal.formats.hugin_net import read_net
 from xordal.formats.network_files import format_of, network_text, read_network, write_network
@@ -126,6 +137,75 @@ def test_types_of_levels_survive_in_our_own_formats(tmp_path: Path) -> None:
         assert read_network(tmp_path / "net").levels == network.levels
     directed = there_and_back(network, "bif", tmp_path)
     assert directed.levels == (("0", "1"), ("False", "True"), ("0.5", "1.5"))
+
+
+@pytest.mark.parametrize("to", ["json", "uai", "bif", "xmlbif", "net"])
+def test_dates_as_levels(to: str, tmp_path: Path) -> None:
+    """JSON and the names beside UAI keep the type; other formats hold text."""
+    days: tuple[Hashable, ...] = (date(2024, 2, 29), date(2024, 3, 1))
+    network = BayesianNetwork(("day",), (days,), (Family(0, (), np.array([0.25, 0.75])),))
+    network.export(tmp_path / f"net.{to}")
+    kept = to in ("json", "uai")
+    assert read_network(tmp_path / f"net.{to}").levels == (days if kept else tuple(map(str, days)),)
+
+
+@pytest.mark.parametrize(("to", "name"), [("graphml", "GraphML"), ("dot", "DOT"), ("hif", "HIF")])
+@pytest.mark.parametrize("directed", [False, True])
+def test_formats_that_are_only_written_say_so_on_reading(
+    to: str, name: str, directed: bool, tmp_path: Path
+) -> None:
+    network = random_network([2, 2, 3], 0)
+    (network if directed else network.to_markov()).export(tmp_path / f"net.{to}")
+    with pytest.raises(ModelFileError, match=f"is {name}, which can be written and not read"):
+        read_network(tmp_path / f"net.{to}")
+
+
+def ruled_network() -> DecomposableMarkovNetwork:
+    """A parity of eight columns, one with a name that no format takes as it is, in a rule and no link."""
+    bits = np.random.default_rng(0).integers(0, 2, size=(600, 7))
+    names = ["-->\n; }", *(f"b{v}" for v in range(1, 8))]
+    rows = np.column_stack([bits, bits.sum(axis=1) % 2]).tolist()
+    table = CategoricalTable.from_rows(names, rows)
+    return fit_network(table, learn(table))
+
+
+@pytest.mark.parametrize("to", ["bif", "xmlbif", "net", "uai", "uai-pgmpy", "graphml", "dot"])
+def test_rules_are_said_in_words_where_a_format_cannot_hold_them(to: str, tmp_path: Path) -> None:
+    network = ruled_network()
+    assert len(network.rules) == 1
+    for one in (network, network.to_bayesian()):
+        with pytest.warns(DataWarning, match="There is no place for 1 rule"):
+            one.export(tmp_path / "net", to)
+        file = tmp_path / ("net.names" if to.startswith("uai") else "net")
+        assert "parity: an even number of these 8 have the value 1" in file.read_text(encoding="utf-8")
+        if to in DIRECTED:
+            assert read_network(tmp_path / "net").variables == network.variables
+    if to == "graphml":
+        assert "parity" in nx.read_graphml(tmp_path / "net").graph["rules"]
+
+
+def test_rules_in_model_files_hypergraphs_and_bridges(tmp_path: Path, real_data: Path) -> None:
+    network = ruled_network()
+    network.export(tmp_path / "net.json")
+    assert len(network.load(tmp_path / "net.json").rules) == 1
+    network.export(tmp_path / "net.hif")
+    found = json.loads((tmp_path / "net.hif").read_text(encoding="utf-8"))
+    from jsonschema import Draft7Validator
+
+    schema = json.loads((real_data / "hif" / "hif_schema.json").read_text(encoding="utf-8"))
+    Draft7Validator(schema).validate(found)
+    assert found["edges"][-1]["attrs"]["kind"] == "additive rule"
+    last = found["edges"][-1]["edge"]
+    assert [each["node"] for each in found["incidences"] if each["edge"] == last] == list(network.variables)
+    with pytest.warns(DataWarning, match="parity"):
+        assert "parity" in xordal.to_networkx(network).graph["rules"][0]
+    for bridge in (xordal.to_pgmpy, xordal.to_pyagrum):
+        with pytest.warns(DataWarning, match="parity"):
+            bridge(network)
+    with pytest.warns(DataWarning, match="parity"):
+        network.to_bayesian().export(tmp_path / "bn.json")
+    assert "parity" in json.loads((tmp_path / "bn.json").read_text(encoding="utf-8"))["rules"][0]
+    assert isinstance(read_network(tmp_path / "bn.json"), BayesianNetwork)
 
 
 def test_levels_of_the_same_text_are_refused(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from xordal import CategoricalTable, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.graph.chordal import ChordalGraph
 from xordal.learning.fitting import fit_network
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.types.varsets import members
 
 

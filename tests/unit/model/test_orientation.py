@@ -21,7 +21,8 @@ from xordal.graph.chordal import ChordalGraph, linked
 from xordal.learning.fitting import fit_network
 from xordal.model.clique_orders import BestNetworks
 from xordal.model.directed import Family
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.ordered_clique import Prices
 from xordal.model.orientation import _climb, _network, _starts
 from xordal.model.parent_sets import choices_in
@@ -49,6 +50,22 @@ def test_the_music_box_from_2000_rows() -> None:
             right += 1
             assert len(network.unidentified or ()) == 7
     assert right >= 19
+
+
+@pytest.mark.slow
+def test_eight_networks_of_the_music_box_are_equally_likely() -> None:
+    """All 8! orders, each with its best parents, from the exact joint."""
+    box = music_box().joint.exact_table()
+    network = fit_network(box, learn(box), smoothing=0.0)
+    choices = choices_in(network)
+    found: dict[tuple[int, ...], float] = {}
+    for order in permutations(range(8)):
+        one = _network(choices, order)
+        found[one.parents] = one.score
+    best = max(found.values())
+    gaps = sorted(best - score for score in found.values())
+    assert gaps[:8] == pytest.approx([0.0] * 8, abs=1e-6)
+    assert gaps[8] == pytest.approx(choices.unit)  # one parameter more, and the same likelihood
 
 
 def _has_true_tables(network: BayesianNetwork) -> bool:

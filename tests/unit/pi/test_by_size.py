@@ -7,7 +7,9 @@ import pytest
 
 from benchmarks.recovery.hidden_groups import additive, drawn, leaky_xor, planted
 from xordal import CategoricalTable, Learned, learn
+from xordal.formats.json import to_json
 from xordal.formats.text import network_lines
+from xordal.pi import by_size
 from xordal.types.groups import Submodel
 
 
@@ -74,3 +76,54 @@ def test_numbers_and_rank_are_of_the_hidden_part() -> None:
     for group in learned.submodels or ():
         assert isinstance(group, Submodel) and group.hidden is not None
         assert group.size == group.hidden < 0.5 * group.total_correlation
+
+
+def bits(columns: dict[str, np.ndarray]) -> CategoricalTable:
+    return CategoricalTable.from_columns({name: column.tolist() for name, column in columns.items()})
+
+
+def test_the_parts_of_a_skewed_parity_follow_from_it() -> None:
+    """Levels of unequal chance: each four of the five depend on each other, and so do some triples."""
+    generator = np.random.default_rng(1)
+    drawn = (generator.random((4, 20_000)) < [[0.25], [0.3], [0.2], [0.35]]).astype(int)
+    parity = drawn.sum(axis=0) % 2
+    learned = learn(bits({f"x{v}": column for v, column in enumerate((*drawn, parity))}), max_variables=5)
+    assert listed(learned) == [("x0", "x1", "x2", "x3", "x4")]
+    assert learned.n_following > 5
+
+
+def test_columns_with_a_common_cause_are_no_group() -> None:
+    """Given c the others are independent; without it they seem to interact, and the pairs with c explain it."""
+    generator = np.random.default_rng(2)
+    c = generator.integers(0, 3, 20_000)
+    chances = np.array([0.1, 0.45, 0.9])[c]
+    columns = {name: (generator.random(20_000) < chances).astype(int) for name in "uvwxyz"}
+    learned = learn(bits({**columns, "c": c}))
+    assert listed(learned) == []
+
+
+@pytest.mark.parametrize("n_columns", [9, 15])
+def test_a_fact_inside_a_rule_is_listed_beside_it(n_columns: int) -> None:
+    """Skewed bits whose sum is even, three of which have only five of their eight combinations."""
+    generator = np.random.default_rng(3)
+    chances = np.linspace(0.1, 0.3, n_columns - 1)[:, None]
+    drawn = (generator.random((n_columns - 1, 30_000)) < chances).astype(int)
+    five = np.array([[0, 0, 1, 1, 1], [0, 1, 0, 1, 1], [0, 1, 1, 0, 1]])
+    drawn[:3] = five[:, generator.integers(0, 5, 30_000)]
+    columns = (*drawn, drawn.sum(axis=0) % 2)
+    learned = learn(bits({f"x{v}": column for v, column in enumerate(columns)}))
+    assert tuple(range(n_columns)) in [rule.variables for rule in learned.rules]
+    assert listed(learned) == [("x0", "x1", "x2")]
+
+
+def test_after_many_groups_weaker_sets_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(by_size, "MOST_LISTED", 1)
+    generator = np.random.default_rng(4)
+    a, b, d = generator.integers(0, 2, (3, 4000))
+    c = a ^ b ^ (generator.random(4000) < 0.03)
+    e = c ^ d ^ (generator.random(4000) < 0.2)
+    learned = learn(bits(dict(zip("abcde", (a, b, c, d, e), strict=True))), max_variables=5)
+    assert listed(learned) == [("a", "b", "c")]
+    assert learned.n_unexamined > 0
+    assert "not looked into" in "\n".join(network_lines(learned))
+    assert to_json(learned)["sets_not_examined"] == learned.n_unexamined

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
-from xordal import DataError, HiddenGroupFeatures, MultiLinkClassifier, SettingsError
+from xordal import DataError, DataWarning, HiddenGroupFeatures, MultiLinkClassifier, SettingsError
 
 PAGE = Path(__file__).parents[3] / "docs" / "predictors.md"
 GAMETES = "GAMETES_Epistasis_3_Way_20atts_0.2H_EDM_1_1"
@@ -56,7 +57,7 @@ def test_parity_of_five_of_ten_bits(real_data: Path) -> None:
     assert cross_val_score(lines_of_the_page(), X, y, cv=FOLDS).mean() > 0.98
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_epistasis_of_three_markers(real_data: Path) -> None:
     """The best possible is what a table of the three true markers, counted in all rows, gets right."""
     X, y = real(real_data, GAMETES)
@@ -114,6 +115,9 @@ def test_values_that_are_no_categories() -> None:
         (np.array(["u", None] * 200, dtype=object), "Column 'a' has 200 missing values"),
         (pd.array([1, None] * 200, dtype="Int64"), "Column 'a' has 200 missing values"),
         (pd.date_range("2020", periods=400), "Column 'a' holds dates"),
+        ([date(2020, 1, 1 + day % 28) for day in range(400)], "Column 'a' holds dates"),
+        (["u", date(2020, 1, 1)] * 200, "Column 'a' holds dates"),
+        ([timedelta(day) for day in range(400)], "Column 'a' holds dates"),
         ([[1]] * 400, "Column 'a' holds a list"),
     ):
         for estimator in (HiddenGroupFeatures(), MultiLinkClassifier()):
@@ -136,6 +140,35 @@ def test_noise_gives_no_groups_and_no_leak() -> None:
     features = HiddenGroupFeatures(max_variables=3)
     assert features.fit(X, y).groups_ == []
     assert np.array_equal(features.transform(X), X)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_lines_of_the_page_where_there_is_no_group(n_classes: int) -> None:
+    """A predictor gets the share of each class in place of groups, and predicts the most common one."""
+    generator = np.random.default_rng(1)
+    X, y = (
+        generator.integers(0, 3, size=(300, 4)),
+        np.minimum(generator.integers(0, 4, size=300), n_classes - 1),
+    )
+    features = HiddenGroupFeatures(max_variables=3, passthrough=False)
+    with pytest.warns(DataWarning, match="No group of up to 2 columns tells of the target"):
+        found = features.fit_transform(X, y)
+    shares = np.bincount(y) / 300
+    assert np.allclose(found, shares[1:] if n_classes == 2 else shares)
+    assert features.get_feature_names_out().tolist() == [f"P({c})" for c in range(n_classes)][n_classes == 2 :]
+    assert features.transform(X[:5]).shape == (5, found.shape[1])
+    assert features.to_ebm_interactions() == []
+    if n_classes > 1:
+        with pytest.warns(DataWarning, match="No group"):
+            model = lines_of_the_page(max_variables="3").fit(X, y)
+        assert model.score(X, y) == shares.max()
+
+
+def test_whole_numbers_of_which_there_are_few_rows_are_cut() -> None:
+    """Fifty ages in two hundred rows say nothing each; in a thousand they are levels."""
+    age = np.arange(1000) % 50 + 18
+    levels = [MultiLinkClassifier().fit(age[:n, None], age[:n] > 40).network_.n_levels[0] for n in (200, 1000)]
+    assert levels == [4, 50]
 
 
 def test_the_features_of_a_row_are_made_from_other_rows() -> None:

@@ -80,7 +80,7 @@ def test_names_with_dollars_are_no_mathematics() -> None:
 def test_what_cannot_be_drawn_is_said(box: DecomposableMarkovNetwork) -> None:
     with pytest.raises(SettingsError, match="wanted here, not a list"):
         notebook.plot_network([1])
-    with pytest.raises(SettingsError, match="no hidden group 5: 5 groups"):
+    with pytest.raises(SettingsError, match="no hidden group 5: 3 groups"):
         notebook.plot_submodel(box, 5)
     table = CategoricalTable.from_rows("ab", [(a, b) for a in (0, 1) for b in (0, 1)] * 9)
     with pytest.raises(SettingsError, match="no steps"):

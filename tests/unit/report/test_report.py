@@ -26,7 +26,7 @@ from xordal.report.places import components, map_places
 from xordal.report.summary import summarise
 from xordal.types.groups import Submodel
 from xordal.types.learned import Learned
-from xordal.types.rules import Rule
+from xordal.types.rules import AdditiveRule, Rule
 from xordal.types.trace import SearchRun, TraceEntry, links_after
 from xordal.types.varsets import VarSet, varset
 
@@ -76,7 +76,8 @@ def test_expected_counts_are_products_of_the_parts(
 @given(ROWS)
 def test_outcomes_of_a_rule_by_brute_force(rows: list[tuple[int, ...]]) -> None:
     rows = [*rows, (0, 0, 0, 0), (1, 1, 1, 1)]
-    rule = Rule("parity", 0.9, 0.5, remainder=1, factors=(1, 1, 1), marked=("1", "1", "1"))
+    additive = AdditiveRule.of_codes((0, 1, 2), 2, (1, 1, 1), 1, len(rows), 0, 0.5, -1.0)
+    rule = Rule("parity", 0.9, 0.5, additive, marked=("1", "1", "1"))
     group = Submodel(varset([0, 1, 2]), tuple(varset([v]) for v in range(3)), "full", 0.1, rule=rule)
     found = evidence_of(network_of(rows, group), group).rule
     assert found is not None

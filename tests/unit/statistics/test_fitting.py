@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from xordal.statistics.fitting import all_but_one, fit_margins, model_parameters
+from xordal.statistics.fitting import all_but_one, fit_margins, fit_terms, model_parameters
 from xordal.statistics.interaction import interactions
 
 SIGNS = np.array([1, -1, -1, 1, -1, 1, 1, -1.0]).reshape(2, 2, 2)
@@ -57,3 +57,21 @@ def test_a_fit_with_zeros_that_no_margin_forces_converges() -> None:
 def test_parameters_of_a_model() -> None:
     assert model_parameters((2, 2, 2), all_but_one(3)) == 7
     assert model_parameters((7, 7, 7, 7), tuple(combinations(range(4), 2))) == 1 + 24 + 216
+
+
+@given(arrays.arrays(np.float64, (2, 2, 2, 2), elements=st.integers(1, 9).map(float)))
+def test_a_term_keeps_the_pairs_and_the_parity_and_adds_nothing_else(table: np.ndarray) -> None:
+    fitted = fit_terms(table, [(0, 1, 2, 3)])
+    assert fitted is not None
+    signs = (-1.0) ** np.indices(table.shape).sum(axis=0)
+    assert (fitted * signs).sum() == pytest.approx((table * signs).sum(), abs=1e-6 * table.sum())
+    for pair in combinations(range(4), 2):
+        others = tuple(axis for axis in range(4) if axis not in pair)
+        assert fitted.sum(axis=others) == pytest.approx(table.sum(axis=others), abs=1e-6 * table.sum())
+    for triple in combinations(range(4), 3):  # no interaction of three: their signs do not show in the logs
+        in_three = (-1.0) ** np.indices(table.shape)[list(triple)].sum(axis=0)
+        assert (np.log(fitted) * in_three).sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_a_model_too_large_is_not_fitted() -> None:
+    assert fit_terms(np.ones((7, 7, 7, 7)), [(0, 1, 2, 3)]) is None

@@ -19,7 +19,8 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CellCounts
 from xordal.statistics import margins as margins_module
 from xordal.statistics.margins import StepCounts, margins_of
-from xordal.statistics.moments import DENSE, Moments, least_means_of, step_moments
+from xordal.statistics.mean_bounds import mean_bounds
+from xordal.statistics.moments import DENSE, Moments, step_moments
 from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value, lowest_by_mean
 from xordal.statistics.permutation import shuffled_moments
 from xordal.types.varsets import members, varset
@@ -150,11 +151,26 @@ def test_the_steps_of_a_block_do_not_change_each_other(steps: list[Lists]) -> No
 
 
 @settings(max_examples=some(60), deadline=None)
-@given(every_margins())
-def test_the_quick_mean_is_a_little_less_than_the_mean(margins: Lists) -> None:
-    block = margins_of([counts_of(margins)])
-    (quick,), (exact,) = least_means_of(block), step_moments(block)
-    assert 0.85 * exact.mean - 1e-9 <= quick <= exact.mean + 1e-9 * exact.mean + 1e-12
+@given(st.lists(every_margins(), min_size=1, max_size=3), st.booleans())
+def test_the_bound_is_below_the_mean(some: list[Lists], is_wide: bool) -> None:
+    """Of each step of a block, whether the strata that there may be are as many as those that there are."""
+    steps = [counts_of(margins) for margins in some]
+    exact = step_moments(margins_of(steps))
+    if is_wide:
+        steps = [step._replace(n_levels=(10**6,)) for step in steps]
+    found = mean_bounds(steps)
+    for bound, moments in zip(found.least.tolist(), exact, strict=True):
+        assert 0 <= bound <= moments.mean
+    assert found.n_cells.tolist() == margins_of(steps).n_cells().tolist()
+
+
+@pytest.mark.parametrize(
+    ("counts", "least"), [([300, 400, 500], 0.995), ([3, 4, 5] * 4, 0.8), ([1] * 50, 0.99)]
+)
+def test_the_bound_is_not_far_below_the_mean(counts: list[int], least: float) -> None:
+    step = counts_of([(counts, counts)])
+    (moments,) = step_moments(margins_of([step]))
+    assert least * moments.mean < mean_bounds([step]).least[0] < moments.mean
 
 
 @given(st.floats(0, 5000), st.floats(0.01, 3000), st.floats(0, 10_000))

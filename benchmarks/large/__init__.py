@@ -1,0 +1,1 @@
+"""Tables larger than memory, and more than one machine."""

@@ -1,0 +1,170 @@
+"""Tasks sent to the workers of a client, and their answers, whatever happens to workers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+from weakref import finalize
+
+from xordal.counting.dask.tasks import Flat, Place, add_up, sees
+from xordal.data.large.cache import cache_folder
+from xordal.data.large.pack import write_table
+from xordal.data.large.store import Blocks
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError, XordalError
+
+_TREE = 8  # counts that are added up by one task
+_ATTEMPTS = 3  # at a task that Dask gives up after four deaths
+_USUAL_MEMORY = 1 << 30  # of a worker that does not tell
+_CARRIED = 1 << 28  # bytes of a table that is sent to workers which do not see its folder
+
+
+class Cluster:
+    """A client, and what its workers can see."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._written: Blocks | None = None
+
+    def workers(self) -> list[str]:
+        """Return the addresses of the workers, in order; wait for the first where there is none."""
+        if not self._client.scheduler_info(n_workers=-1)["workers"]:
+            try:
+                self._client.wait_for_workers(1, timeout=60)
+            except TimeoutError:
+                raise DataError("The Dask cluster has no workers, and none came in a minute.") from None
+        return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def memory(self) -> int:
+        """Return how much memory the smallest worker may use, in bytes."""
+        known = self._client.scheduler_info(n_workers=-1)["workers"].values()
+        return min((int(one.get("memory_limit") or _USUAL_MEMORY) for one in known), default=_USUAL_MEMORY)
+
+    def share(self, table: CategoricalTable) -> Place:
+        """Return where workers find a table: its own folder, one it is written to, or one it is sent to."""
+        blocks = table.blocks
+        if blocks is None or not sees(str(blocks.folder)):
+            blocks = _written(table)
+            self._written = blocks  # the folder is there as long as this is
+        place = Place(str(blocks.folder.absolute()), blocks.n_levels, blocks.n_rows)
+        self.workers()
+        seen = self._client.run(sees, place.folder)
+        if not all(seen.values()):
+            self._send(place)
+        return place
+
+    def _send(self, place: Place) -> None:
+        files = (
+            {path.name: path.read_bytes() for path in Path(place.folder).iterdir()} if _is_small(place) else {}
+        )
+        if not files:
+            raise DataError(
+                f"The workers do not see the folder {place.folder!r} with the packed table. Let XORDAL_CACHE "
+                "name a folder that this machine and all workers share."
+            )
+        self._client.register_plugin(_carrier(place.name, files))
+
+    def answers(self, tasks: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield the answers of tasks, each a function and its arguments, in order.
+
+        A task that Dask gives up because workers died is asked for anew.
+        """
+        workers = self.workers()
+        futures = [self._submit(task, workers[at % len(workers)]) for at, task in enumerate(tasks)]
+        try:
+            for at, task in enumerate(tasks):
+                yield self._answer(futures, at, task)
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _submit(self, task: tuple[Any, ...], worker: str | None = None) -> Any:
+        """Send a task, to a worker if it is free: it has probably mapped those files before."""
+        near: dict[str, Any] = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        return self._client.submit(*task, pure=False, **near)
+
+    def _answer(self, futures: list[Any], at: int, task: tuple[Any, ...]) -> Any:
+        for _ in range(_ATTEMPTS):
+            with _deaths() as died:
+                return futures[at].result()
+            if died:
+                futures[at] = self._submit(task)
+        raise _too_many()
+
+    def sum(self, tasks: Sequence[tuple[Any, ...]]) -> Flat:
+        """Return the sum of the counts that tasks return, added up in a tree by the workers."""
+        for _ in range(_ATTEMPTS):
+            workers = self.workers()
+            futures = [self._submit(task, workers[at % len(workers)]) for at, task in enumerate(tasks)]
+            every = list(futures)
+            try:
+                with _deaths():
+                    while len(futures) > 1:
+                        groups = [futures[at : at + _TREE] for at in range(0, len(futures), _TREE)]
+                        futures = [self._client.submit(add_up, group, pure=False) for group in groups]
+                        every += futures
+                    found: Flat = futures[0].result()
+                    return found
+            finally:
+                for future in every:
+                    future.cancel()
+        raise _too_many()
+
+
+@contextmanager
+def _deaths() -> Iterator[list[bool]]:
+    """Let pass that Dask gave a task up because workers died; yield a list that tells whether it did."""
+    from distributed import KilledWorker
+
+    died: list[bool] = []
+    try:
+        yield died
+    except KilledWorker:
+        died.append(True)
+    except XordalError:
+        raise
+    except OSError as error:
+        raise DataError(f"A worker cannot read the packed table ({error}).") from None
+
+
+def _too_many() -> DataError:
+    return DataError(
+        "Workers of the Dask cluster died again and again while counting. Give them more memory, or look into "
+        "their logs for what ends them."
+    )
+
+
+def _written(table: CategoricalTable) -> Blocks:
+    """Write a table into a folder of the cache that is removed when nobody counts it any more."""
+    folder = cache_folder() / f"dask-{uuid4().hex}"
+    folder.mkdir(parents=True)
+    blocks = write_table(table, folder)
+    finalize(blocks.planes if blocks.planes.size else blocks.codes, shutil.rmtree, folder, ignore_errors=True)
+    return blocks
+
+
+def _is_small(place: Place) -> bool:
+    return sum(path.stat().st_size for path in Path(place.folder).iterdir()) <= _CARRIED
+
+
+def _carrier(name: str, files: dict[str, bytes]) -> Any:
+    """Return what writes a table into a folder of each worker, when it starts and when it starts again."""
+    from distributed import WorkerPlugin
+
+    class Carrier(WorkerPlugin):  # type: ignore[misc]
+        """Carries a table to workers."""
+
+        def __init__(self) -> None:
+            self.name = name
+
+        def setup(self, worker: Any) -> None:
+            folder = Path(worker.local_directory) / name
+            folder.mkdir(exist_ok=True)
+            for file, data in files.items():
+                (folder / file).write_bytes(data)
+
+    return Carrier()

@@ -1,0 +1,154 @@
+"""Which files a source names: one, a pattern, a folder with its partitions, or a list of any of these.
+
+Files are read in the order of their paths. Folders named ``key=value`` add a column to all files below them, as
+Hive, Spark and DuckDB write partitions; of a folder, what begins with a dot or an underscore is no data.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from xordal.errors import DataError, counted
+
+LARGE = 1 << 27
+"""Bytes from which a single file is packed on disk rather than read into memory."""
+_ENDINGS = (".parquet", ".pq", ".parq", ".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".txt", ".txt.gz")
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file, and the value of each column that its folders name; None for one that is missing."""
+
+    path: Path
+    partition: tuple[tuple[str, str | int | None], ...] = ()
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether it holds Parquet data, by its first bytes."""
+        return _start_of(self.path) == b"PAR1"
+
+
+def many_files(source: Any) -> list[DataFile] | None:
+    """Return the files of a source that is read batch by batch; None where it is one that fits in memory.
+
+    Raises
+    ------
+    DataError
+        If there is no file, or files of several formats.
+    """
+    if (
+        isinstance(source, list | tuple)
+        and source
+        and all(isinstance(one, str | os.PathLike) for one in source)
+    ):
+        found = [file for one in source for file in _files(os.fspath(one)) or [DataFile(Path(one))]]
+    elif isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        named = _files(path)
+        if named is None:
+            return [DataFile(Path(path))] if _is_large(path) else None
+        found = named
+    else:
+        return None
+    _check(found)
+    return _typed(found)
+
+
+def _files(path: str) -> list[DataFile] | None:
+    """Return the files of a folder or a pattern, None where the path names a file."""
+    if path == "-" or Path(path).is_file():
+        return None
+    if Path(path).is_dir():
+        found = [p for p in sorted(Path(path).rglob("*")) if _is_data(p, Path(path))]
+        if not found:
+            raise DataError(f"There is no CSV or Parquet file in {path!r} or below it. Check the folder.")
+        return [DataFile(p, _partition(p.relative_to(path))) for p in found]
+    if not glob.has_magic(path):
+        return None
+    matches = [Path(p) for p in sorted(glob.glob(path, recursive=True))]  # noqa: PTH207 - absolute patterns too
+    found = [p for p in matches if p.is_file()]
+    if not found:
+        raise DataError(
+            f"No file matches {path!r}. Check the pattern, and quote it so that the shell leaves it."
+        )
+    return [DataFile(p, _partition(p)) for p in found]
+
+
+def _is_large(path: str) -> bool:
+    try:
+        return path != "-" and Path(path).is_file() and Path(path).stat().st_size >= LARGE
+    except (OSError, ValueError):
+        return False  # whoever opens it says what is wrong
+
+
+def _is_data(path: Path, folder: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    return not hidden and path.name.lower().endswith(_ENDINGS) and path.is_file()
+
+
+def _partition(path: Path) -> tuple[tuple[str, str | int | None], ...]:
+    pairs = [part.split("=", 1) for part in path.parts[:-1] if "=" in part]
+    return tuple((unquote(key), None if value == _NO_VALUE else unquote(value)) for key, value in pairs if key)
+
+
+def _check(files: Sequence[DataFile]) -> None:
+    kinds = {file.is_parquet: file for file in reversed(files)}
+    if len(kinds) == 2:
+        raise DataError(
+            f"{kinds[True].path} is a Parquet file and {kinds[False].path} is none. Read files of one format: "
+            "text has levels of text, Parquet those of its types."
+        )
+    keys = [key for key, _ in files[0].partition]
+    for file in files:
+        if (other := [key for key, _ in file.partition]) != keys:
+            raise DataError(
+                f"{file.path} lies in partitions {other}, and {files[0].path} in {keys}. Name a folder or a "
+                "pattern of files that lie in the same ones."
+            )
+
+
+def _typed(files: list[DataFile]) -> list[DataFile]:
+    """Return the files with those partitions as numbers whose values all are whole numbers."""
+    if not files[0].is_parquet:
+        return files
+    whole = {
+        place
+        for place in range(len(files[0].partition))
+        if all(_is_whole(file.partition[place][1]) for file in files)
+    }
+    return [
+        DataFile(
+            file.path,
+            tuple(
+                (key, int(value) if place in whole and value is not None else value)
+                for place, (key, value) in enumerate(file.partition)
+            ),
+        )
+        for file in files
+    ]
+
+
+def _is_whole(value: str | int | None) -> bool:
+    return value is None or (str(value).lstrip("-").isdecimal() and str(int(value)) == value)
+
+
+def _start_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise DataError(f"{path}: cannot be read ({reason}).") from None
+
+
+def told(files: Sequence[DataFile]) -> str:
+    """Return what to call some files on the screen."""
+    first = str(files[0].path)
+    return first if len(files) == 1 else f"{first} and {counted(len(files) - 1, 'other file')}"

@@ -1,0 +1,126 @@
+"""Where a query is asked: a DuckDB or SQLite file, files that DuckDB reads, PostgreSQL, or a user's connection.
+
+Passwords stay out of every message: an address is told without user and password, and what a driver says is
+searched for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from xordal.data.large.files import many_files
+from xordal.errors import DataError
+
+_INSTALL = "Install it: pip install 'xordal[{extra}]'"
+
+
+def told_of(address: str) -> str:
+    """Return an address without user, password and parameters.
+
+    Examples
+    --------
+    >>> told_of("postgresql://ann:secret@db.example.org:5432/shop?sslmode=require")
+    'postgresql://db.example.org:5432/shop'
+    """
+    try:
+        parts = urlsplit(address)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    except ValueError:
+        return f"{address.partition('://')[0]}://..."
+
+
+def without_secrets(said: object, address: str) -> str:
+    """Return the first line of what a driver says, any password in it hidden."""
+    text = (str(said).strip().splitlines() or [type(said).__name__])[0]
+    for secret in _secrets(address):
+        text = text.replace(secret, "***")
+    return text.replace(address, told_of(address)) if "://" in address else text
+
+
+def _secrets(address: str) -> list[str]:
+    try:
+        password = urlsplit(address).password if "://" in address else None
+    except ValueError:
+        return []
+    given = [password, unquote(password)] if password else []
+    return [secret for secret in (*given, os.environ.get("PGPASSWORD")) if secret]
+
+
+@contextmanager
+def duckdb_at(source: str | None) -> Iterator[Any]:
+    """Yield a DuckDB connection: to a database file, to files that are called ``data``, or to neither.
+
+    A database file is opened for reading only. DuckDB keeps within half of its usual memory and spills to disk.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise DataError(f"DuckDB is not installed. {_INSTALL.format(extra='duckdb')}") from None
+    try:
+        if source is not None and kind_of_file(source) == "duckdb":
+            with closing(duckdb.connect(source, read_only=True)) as database:
+                yield database
+            return
+        with closing(duckdb.connect()) as database:
+            if source is not None:
+                database.execute(_view(source))
+            yield database
+    except duckdb.Error as error:
+        said = without_secrets(error, "")
+        raise DataError(f"{source or 'DuckDB'}: the database says: {said}") from None
+
+
+def _view(source: str) -> str:
+    files = many_files(source) or many_files([source]) or []
+    paths = ", ".join("'" + str(file.path).replace("'", "''") + "'" for file in files)
+    if files[0].is_parquet:
+        return f"CREATE VIEW data AS SELECT * FROM read_parquet([{paths}], hive_partitioning = true)"
+    return (
+        f"CREATE VIEW data AS SELECT * FROM read_csv([{paths}], all_varchar = true, hive_partitioning = true)"
+    )
+
+
+def kind_of_file(source: str) -> str | None:
+    """Return ``"duckdb"`` or ``"sqlite"`` for such a file, by its first bytes; None for any other."""
+    try:
+        with Path(source).open("rb") as file:
+            start = file.read(16)
+    except (OSError, ValueError):
+        return None
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    return "sqlite" if start.startswith(b"SQLite format 3") else None
+
+
+@contextmanager
+def sqlite_at(source: str) -> Iterator[Any]:
+    """Yield a connection to an SQLite file, opened for reading only."""
+    import sqlite3
+
+    with closing(sqlite3.connect(f"{Path(source).absolute().as_uri()}?mode=ro", uri=True)) as database:
+        yield database
+
+
+@contextmanager
+def postgresql_at(address: str) -> Iterator[Any]:
+    """Yield a connection to PostgreSQL in a transaction that only reads."""
+    try:
+        import psycopg
+    except ImportError:
+        raise DataError(f"The driver psycopg is not installed. {_INSTALL.format(extra='postgresql')}") from None
+    try:
+        database = psycopg.connect(address, connect_timeout=20)
+    except (psycopg.Error, ValueError) as error:
+        said = without_secrets(error, address)
+        raise DataError(
+            f"{told_of(address)}: no connection ({said}). Check host, database and user; a password may be "
+            "given by PGPASSWORD or ~/.pgpass."
+        ) from None
+    with closing(database):
+        database.read_only = True
+        yield database

@@ -1,0 +1,210 @@
+"""Rows where they are: DuckDB, SQLite and any DB-API connection give the table of the same rows in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from tests.commands import call
+from tests.examples import some
+from xordal.data.read import read_table
+from xordal.data.sql import query
+from xordal.data.sql.places import told_of, without_secrets
+from xordal.data.table import CategoricalTable
+from xordal.errors import DataError, DataWarning, SettingsError
+from xordal.learning.learn import learn
+
+ROWS = [(a, b, a ^ b, c) for a in (0, 1) for b in (0, 1) for c in ("x", "y", "10")] * 40
+
+
+def weighted(table: CategoricalTable) -> dict[tuple[Any, ...], int]:
+    """Rows as values, with their number: a table whatever the order of its rows."""
+    weights = [1] * table.codes.shape[1] if table.weights is None else table.weights.tolist()
+    found: dict[tuple[Any, ...], int] = {}
+    for codes, weight in zip(table.codes.T.tolist(), weights, strict=True):
+        row = tuple(levels[code] for levels, code in zip(table.levels, codes, strict=True))
+        found[row] = found.get(row, 0) + weight
+    return found
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, Any]:
+    """The same rows in every kind of place."""
+    frame = pa.table(dict(zip("abcd", map(list, zip(*ROWS, strict=True)), strict=True)))
+    parquet.write_table(frame, tmp_path / "t.parquet")
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as database:
+        database.execute(f"CREATE TABLE t AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
+    connection = sqlite3.connect(tmp_path / "t.sqlite")
+    connection.execute("CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, d TEXT)")
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", ROWS)
+    connection.commit()
+    connection.close()
+    return {
+        "duckdb": tmp_path / "t.duckdb",
+        "sqlite": str(tmp_path / "t.sqlite"),
+        "parquet": str(tmp_path / "t.parquet"),
+        "connection": sqlite3.connect(tmp_path / "t.sqlite"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite", "parquet", "connection"])
+@pytest.mark.parametrize("counts", [True, False], ids=["counted there", "row by row"])
+def test_every_place_gives_the_same_trace(
+    places: dict[str, Any], kind: str, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not counts:
+        monkeypatch.setattr(query, "MOST_GROUPS", 0)
+    name = "data" if kind == "parquet" else "t"
+    found = read_table(places[kind], sql=f"SELECT * FROM {name};")
+    expected = read_table(places["parquet"])
+    assert found.levels == expected.levels
+    assert weighted(found) == weighted(expected)
+    assert (found.weights is not None) == counts
+    assert not counts or found.codes.shape[1] == 12
+    assert learn(found).trace == learn(expected).trace
+    places["connection"].close()
+
+
+def test_options_hold_for_queries(places: dict[str, Any]) -> None:
+    asked = "SELECT a, b, c, CASE WHEN d = 'x' THEN NULL ELSE d END AS d FROM t"
+    found = read_table(places["sqlite"], sql=asked, columns=["a", "d"], missing="level")
+    assert found.levels == ((0, 1), ("10", "y", "(missing)"))
+    with pytest.warns(DataWarning, match="drop costs 160 of 480 rows"):
+        dropped = read_table(places["sqlite"], sql=asked, exclude=["a"], missing="drop")
+    assert dropped.n_rows == 320
+    with pytest.raises(DataError, match="column 'd': the value is missing"):
+        read_table(places["sqlite"], sql=asked)
+    weights = read_table(places["duckdb"], sql="SELECT a, b, 2 + a AS n FROM t", weights="n")
+    assert weights.n_rows == 240 * 2 + 240 * 3
+    places["connection"].close()
+
+
+def test_the_only_table_of_a_file_is_taken(places: dict[str, Any], tmp_path: Path) -> None:
+    assert read_table(places["duckdb"]).n_rows == read_table(places["sqlite"]).n_rows == 480
+    with duckdb.connect(str(tmp_path / "two.duckdb")) as database:
+        database.execute("CREATE TABLE one AS SELECT 1 AS a; CREATE TABLE two AS SELECT 1 AS a")
+    with pytest.raises(DataError, match=r"say which table to take.*'one', 'two'"):
+        read_table(tmp_path / "two.duckdb")
+    places["connection"].close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT nothing FROM t", "the database says"),
+        ("SELEC a FROM t", "the database says"),
+        ("SELECT a, b FROM t WHERE 1 = 0", "no rows"),
+        ("DROP TABLE t", "the database says"),
+        ("SELECT a FROM t) AS x; DROP TABLE t; --", "the database says"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_what_cannot_be_asked(places: dict[str, Any], kind: str, sql: str, told: str) -> None:
+    with pytest.raises(DataError, match=told):
+        read_table(places[kind], sql=sql)
+    assert read_table(places[kind]).n_rows == 480
+    places["connection"].close()
+
+
+def test_where_nothing_can_be_asked(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="query is empty"):
+        read_table(tmp_path / "x.csv", sql=" ; ")
+    with pytest.raises(SettingsError, match="sql needs a database"):
+        read_table({"a": [1]}, sql="SELECT 1")
+    with pytest.raises(SettingsError, match="Say which rows"):
+        read_table("postgresql://nobody@localhost/x")
+
+
+def test_passwords_are_never_told() -> None:
+    address = "postgresql://ann:s3cr%40t@127.0.0.1:1/shop?password=other"
+    assert told_of(address) == "postgresql://127.0.0.1:1/shop"
+    assert "s3cr" not in without_secrets(f"no connection to {address} with s3cr@t", address)
+    with pytest.raises(DataError) as error:
+        read_table(address, sql="SELECT 1 AS a, 2 AS b")
+    assert "s3cr" not in str(error.value)
+    assert "127.0.0.1" in str(error.value)
+
+
+def test_passwords_are_not_printed(tmp_path: Path) -> None:
+    done = call(["learn", "postgresql://ann:s3cret@127.0.0.1:1/shop", "--sql", "SELECT 1"], cwd=tmp_path)
+    assert done.returncode == 1
+    assert b"s3cret" not in done.stderr + done.stdout
+    assert b"Traceback" not in done.stderr
+
+
+class Leaving:
+    """A connection to SQLite whose rows stop coming in the middle, as when a server goes away."""
+
+    def __init__(self, path: str) -> None:
+        self._inner = sqlite3.connect(path)
+        self.n_asked = 0
+
+    def cursor(self) -> Leaving:
+        return self
+
+    def close(self) -> None:
+        pass
+
+    def execute(self, sql: str) -> Leaving:
+        self._cursor = self._inner.execute(sql)
+        self.description = self._cursor.description
+        return self
+
+    def fetchone(self) -> Any:
+        return self._cursor.fetchone()
+
+    def fetchmany(self, size: int) -> Any:
+        self.n_asked += 1
+        if self.n_asked > 2:
+            raise sqlite3.OperationalError("server closed the connection unexpectedly")
+        return self._cursor.fetchmany(100)
+
+
+def test_a_database_that_goes_away(places: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query, "MOST_GROUPS", 0)
+    with pytest.raises(DataError, match="the database says: server closed the connection"):
+        read_table(Leaving(places["sqlite"]), sql="SELECT * FROM t")
+    places["connection"].close()
+
+
+@settings(max_examples=some(40))
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b", "é", "'", '"', "x y"]) | st.none(), st.integers(-2, 2) | st.none()
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    name=st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5),
+)
+def test_any_names_and_values(rows: list[tuple[Any, Any]], name: str) -> None:
+    name = f"c{name}"  # SQLite gives a column called FALSE another name
+    connection = sqlite3.connect(":memory:")
+    connection.execute(f"CREATE TABLE t ({query.quoted(name)} TEXT, other INTEGER)")
+    connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    in_memory = dict(zip((name, "other"), map(list, zip(*rows, strict=True)), strict=True))
+    how: Any = {"missing": "level", "categorical": [name, "other"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            expected = read_table(in_memory, **how)
+        except DataError:
+            with pytest.raises(DataError):
+                read_table(connection, sql="SELECT * FROM t", **how)
+            return
+        finally:
+            connection.execute("PRAGMA query_only = 1")
+        found = read_table(connection, sql="SELECT * FROM t", **how)
+    connection.close()
+    assert found.levels == expected.levels
+    assert weighted(found) == weighted(expected)

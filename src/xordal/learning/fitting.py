@@ -7,7 +7,8 @@ from dataclasses import replace
 from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.placing import placed
 from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Smoothing

@@ -75,10 +75,12 @@ bench: $(VENV)/.installed-dev libraries  ## measure; ratios against the referenc
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=param:task -p no:xdist
 	$(BIN)/python -m benchmarks.scan -o docs/benchmarks/scan.md
 	$(BIN)/python -m benchmarks.learning -o docs/benchmarks/learning.md
+	$(BIN)/python -m benchmarks.live -o docs/benchmarks/live.md
 
 pages: $(VENV)/.installed-dev  ## build the pages of the gallery and the pictures of the documentation anew
 	$(BIN)/python docs/gallery.py
 	$(BIN)/python docs/images/make.py
+	PYTHONPATH=. $(BIN)/python docs/images/live.py
 
 docs: $(VENV)/.installed-docs  ## build the documentation as a site, in docs/_build
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build

@@ -25,6 +25,7 @@ def fit_network(
     ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
     :class:`~xordal.Backoff`.
     """
+    table = table.in_whole_rows()
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
     rules: tuple[NetworkRule, ...] = ()
     counter = oracle_for(table, work=len(learned.cliques))

@@ -2,9 +2,11 @@
 
 Default settings, the calendar with m=4. *Again* counts the groups of the first screen whose total, hidden part
 and rule were computed a second time by other code, plain loops over the rows, and came out the same: the hidden
-part up to 5e-5 nats above ours and not below, since plain proportional fitting comes down to it slowly where
-the fit has zeros. *Follow* counts the sets with a hidden part that are not listed, since pairs and groups
-that are listed explain them. The DCF77 frames are 20,000 minutes of the time signal: ``codes/gen_codes.py``.
+part within 1.5e-4 nats, since proportional fitting comes down to it slowly where the fit has zeros, the plain
+one here, and ours in the largest tables. *Follow* counts the sets with a hidden part that are not listed, since
+listed groups, links or rules explain them; *left* the weaker ones that were not looked into after 50 groups had
+been listed, some of which went again. The DCF77 frames are 20,000 minutes of the time signal:
+``codes/gen_codes.py``. Seconds are of the processor: the search for links, and that for groups and rules.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections import Counter
 from itertools import combinations
 from math import log
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -76,9 +78,7 @@ def is_same(table: CategoricalTable, group: Submodel) -> bool:
     total = single - (m - 1) * (entropy(margin(given)) if given else 0.0) - entropy(cells)
     hidden = _fitted_divergence(table, chosen, m, cells)
     same = abs(total - group.total_correlation) < 1e-6 and group.hidden is not None
-    # Plain fitting comes down to the divergence from above, and where the fit has zeros it is not there yet.
-    above = hidden - (group.hidden or 0.0)
-    return same and -1e-6 < above < 5e-5 and _rule_again(cells, group)
+    return same and abs(hidden - (group.hidden or 0.0)) < 1.5e-4 and _rule_again(cells, group)
 
 
 def _fitted_divergence(
@@ -139,14 +139,16 @@ def _same_rates(rule: Rule, by_others: dict[tuple[int, ...], Counter[int]]) -> b
 def row_of(name: str, folder: Path) -> tuple[object, ...]:
     """Return the row of a table in the study."""
     table = read(name, folder)
-    started = perf_counter()
+    started, worked = perf_counter(), process_time()
     learned = learn(table, max_variables=TABLES[name][1])
-    seconds = perf_counter() - started
+    seconds, work = perf_counter() - started, process_time() - worked
+    of_links = work * min(1.0, learned.seconds / seconds)
     groups = ranked_groups(learned.submodels or ())
     first = groups[:MOST_GROUPS]
     again = sum(is_same(table, group) for group in first)
-    took = f"{learned.seconds:.0f} + {seconds - learned.seconds:.0f} s"
-    return name, table.n_rows, len(groups), len(first), again, learned.n_following, _told(learned, first), took
+    took = f"{of_links:.0f} + {work - of_links:.0f} s"
+    rest = learned.n_following, learned.n_unexamined, len(learned.rules)
+    return name, table.n_rows, len(groups), len(first), again, *rest, _told(learned, first), took
 
 
 def _told(learned: Learned, first: list[Submodel]) -> str:
@@ -169,5 +171,16 @@ if __name__ == "__main__":
         if chosen.only in name:
             found.append(row_of(name, Path(os.environ["XORDAL_DATA"])))
             print(*found[-1], flush=True)
-    heading = ("table", "rows", "groups", "on screen", "again", "follow", "the first two", "search + groups")
+    heading = (
+        "table",
+        "rows",
+        "groups",
+        "on screen",
+        "again",
+        "follow",
+        "left",
+        "rules",
+        "the first two",
+        "search + groups",
+    )
     publish(__doc__, markdown(heading, found), chosen.output, "nothing is random")

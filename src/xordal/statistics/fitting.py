@@ -66,17 +66,39 @@ def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None, *, is_exa
     shape = tables.shape[1:]
     kept = all_but_one(len(shape)) if margins is None else tuple(margins)
     wanted = np.ascontiguousarray(tables, dtype=np.float64).reshape(len(tables), -1)
-    n_parameters = model_parameters(shape, kept)
-    able = tables[:1].size * n_parameters**2 <= _MOST_WORK
+    views = _views(shape, kept)
+    if len(wanted) == 1:
+        # Cells above an empty cell of a margin stay empty; of a table of many levels that is most of them.
+        allowed = np.logical_and.reduce([(view.margin(wanted)[0] > 0)[view.of_cell] for view in views])
+        if 2 * np.count_nonzero(allowed) < len(allowed):
+            fitted = np.zeros_like(wanted)
+            few = tuple(_view(np.unique(view.of_cell[allowed], return_inverse=True)[1]) for view in views)
+            fitted[:, allowed] = _fitted(wanted[:, allowed], few, shape, kept, is_exact, allowed)
+            return fitted.reshape(tables.shape)
+    return _fitted(wanted, views, shape, kept, is_exact, None).reshape(tables.shape)
+
+
+def _fitted(
+    wanted: Floats,
+    views: tuple[_View, ...],
+    shape: tuple[int, ...],
+    margins: tuple[Axes, ...],
+    is_exact: bool,
+    allowed: NDArray[np.bool_] | None,
+) -> Floats:
+    """Return fitted tables, each in one row; of one table only the allowed cells, where these are given."""
+    n_parameters = model_parameters(shape, margins)
+    able = wanted.shape[1] * n_parameters**2 <= _MOST_WORK
     few = _FEW_ROUNDS if n_parameters <= FEW_PARAMETERS or not is_exact else _MANY_ROUNDS
-    fitted, left = _in_rounds(wanted, _views(shape, kept), few if able or not is_exact else _MOST_ROUNDS)
+    fitted, left = _in_rounds(wanted, views, few if able or not is_exact else _MOST_ROUNDS)
     if len(left) and able and is_exact:
-        design = _design(shape, terms_of(kept))
+        design = _design(shape, terms_of(margins))
+        design = design if allowed is None else design[allowed]
         at_once = max(1, _MOST_NUMBERS // (n_parameters * n_parameters + 4 * design.size))
         for start in range(0, len(left), at_once):
             chosen = left[start : start + at_once]
             fitted[chosen] = _finished(fitted[chosen], wanted[chosen], design)
-    return fitted.reshape(tables.shape)
+    return fitted
 
 
 def fit_terms(table: Floats, terms: Sequence[Axes]) -> Floats | None:

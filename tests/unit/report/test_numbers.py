@@ -1,0 +1,292 @@
+"""Every number of a report, computed again from the rows of two real tables; the page prints no others.
+
+The rows are counted here one by one, and what follows from the counts is written out as the definitions say.
+The intervals of shares and the p-values are those of the library, which has tests of its own for both
+(``tests/unit/statistics``, ``tests/oracle``); they are put to tables that were counted here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, fields, is_dataclass
+from html import unescape
+from itertools import combinations, product
+from math import isclose, log, prod
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from benchmarks.recovery.first_screen import is_same
+from xordal import CategoricalTable, Learned, learn, read_table
+from xordal.formats.text import p_value_text, ranked_groups
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.signed_sets import signed_sets
+from xordal.learning.fitting import fit_network
+from xordal.report import html
+from xordal.report.contrast import Contrast
+from xordal.report.evidence import GroupTables
+from xordal.report.summary import ReportSummary, summarise
+from xordal.statistics.hidden import Sharing
+from xordal.types.groups import Submodel
+from xordal.types.varsets import members
+
+pytestmark = pytest.mark.slow
+
+FILES = ("pmlb/kr_vs_kp.tsv", "calendar/nycflights13_cat_30k.csv")
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])")
+
+
+@dataclass
+class Again:
+    """A table with its report, and the rows counted anew."""
+
+    table: CategoricalTable
+    learned: Learned
+    summary: ReportSummary
+
+    def __post_init__(self) -> None:
+        self.rows = list(zip(*self.table.codes.tolist(), strict=True))
+        self.known: dict[tuple[int, ...], Counter[tuple[int, ...]]] = {}
+
+    def count(self, variables: tuple[int, ...]) -> Counter[tuple[int, ...]]:
+        if variables not in self.known:
+            self.known[variables] = Counter(tuple([row[v] for v in variables]) for row in self.rows)
+        return self.known[variables]
+
+    def entropy(self, variables: tuple[int, ...]) -> float:
+        n_rows = len(self.rows)
+        return -sum(c / n_rows * log(c / n_rows) for c in self.count(variables).values())
+
+    def counts(self, variables: tuple[int, ...]) -> np.ndarray:
+        table = np.zeros([self.table.n_levels[v] for v in variables])
+        for cell, count in self.count(variables).items():
+            table[cell] = count
+        return table
+
+
+@pytest.fixture(scope="module", params=FILES)
+def again(request: pytest.FixtureRequest, real_data: Path) -> Again:
+    table = read_table(real_data / request.param)
+    learned = learn(table)
+    return Again(table, learned, summarise(fit_network(table, learned)))
+
+
+def test_columns_and_cliques(again: Again) -> None:
+    table, summary = again.table, again.summary
+    graph = nx.Graph(again.learned.links)
+    assert summary.n_rows == len(again.rows) and summary.n_links == graph.number_of_edges()
+    for v, variable in enumerate(summary.variables):
+        counted = again.count((v,))
+        assert [number for _, number in variable.levels] == [counted[(c,)] for c in range(table.n_levels[v])]
+        assert variable.n_links == (graph.degree(v) if v in graph else 0)
+    cliques = {tuple(sorted(clique)) for clique in nx.find_cliques(graph)}
+    assert summary.n_cliques == len(cliques)
+    number = {name: v for v, name in enumerate(table.names)}
+    assert {tuple(number[name] for name in clique.names) for clique in summary.cliques} == cliques
+    for clique in summary.cliques:
+        chosen = tuple(number[name] for name in clique.names)
+        counted = again.count(chosen)
+        assert clique.n_occupied == len(counted) and clique.n_cells == prod(table.n_levels[v] for v in chosen)
+        for labels, count in clique.cells:
+            codes = [list(map(str, table.levels[v])).index(x) for v, x in zip(chosen, labels, strict=True)]
+            assert counted[tuple(codes)] == count
+
+
+def test_groups(again: Again) -> None:
+    groups = ranked_groups(again.learned.submodels or ())
+    assert groups and again.summary.groups is not None
+    for group, told in zip(groups, again.summary.groups, strict=True):
+        assert is_same(again.table, group)
+        inside, given = members(group.variables), members(group.context)
+        sharing = Sharing(again.counts((*inside, *given)), len(again.rows), len(given))
+        assert told.share is not None and told.hidden is not None
+        assert isclose(told.share.estimate, sharing.share().estimate, abs_tol=1e-6)
+        assert isclose(told.share.low, sharing.share().low, abs_tol=1e-6)
+        assert isclose(told.share.high, sharing.share().high, abs_tol=1e-6)
+        n_sets = prod(range(len(again.table.names), len(again.table.names) - len(inside), -1))
+        n_sets //= prod(range(1, len(inside) + 1))
+        if not given:
+            log_p = min(0.0, sharing.log_p(sharing.hidden, sharing.margins(2)) + log(n_sets))
+            assert told.p_value == p_value_text(log_p)
+        assert words_are_explained(again, group, told.words)
+
+
+def words_are_explained(again: Again, group: Submodel, words: tuple[str, ...]) -> bool:
+    """Whether each number in the words is one that :func:`is_same` or this module has computed again."""
+    assert group.share is not None
+    known = [group.total_correlation, group.total_correlation / log(2), 5, 95, group.variables.bit_count()]
+    known += [100 * value for value in (group.share.estimate, group.share.low, group.share.high)]
+    known += [value for value in (group.pairwise_bound, group.parts_share) if value is not None]
+    known += [len(group.undecided) - 3, group.variables.bit_count() - 1]
+    if group.rule is not None:
+        known += [100 * x for x in (group.rule.holds, group.rule.by_chance, group.rule.low, group.rule.high)]
+        known += [len(group.rule.rates) - 8]
+        if group.rule.additive is not None:
+            known += [group.rule.additive.modulus, group.rule.additive.constant]
+        known += [100 * x for rate in group.rule.rates for x in (rate.share, rate.low, rate.high)]
+    labels = {str(level) for levels in again.table.levels for level in levels}
+    return all(token in labels or is_among(token, known) for line in words for token in NUMBER.findall(line))
+
+
+def is_among(token: str, known: list[float]) -> bool:
+    """Whether a printed number is one of some, rounded to as many digits."""
+    plain = token.replace(",", "")
+    decimals = len(plain.partition(".")[2]) if "e" not in plain else 0
+    bar = 0.5 * 10**-decimals if "e" not in plain else 0.06 * float(plain)
+    return any(abs(float(plain) - value) <= bar + 1e-9 for value in known)
+
+
+def test_evidence(again: Again) -> None:
+    groups = ranked_groups(again.learned.submodels or ())
+    drawn = [(g, told.evidence) for g, told in zip(groups, again.summary.groups or (), strict=True)]
+    assert any(evidence is not None for _, evidence in drawn)
+    for group, evidence in drawn:
+        if evidence is not None and not group.context:
+            blocks = [members(b) for b in group.partition]
+            if len(blocks) == 1:
+                blocks = [(v,) for v in blocks[0]]
+            check_evidence(again, blocks, evidence)
+
+
+def check_evidence(again: Again, blocks: list[tuple[int, ...]], evidence: GroupTables) -> None:
+    crossing = [tuple(sorted(p)) for a, b in combinations(blocks, 2) for p in product(a, b)]
+    shared = {p: again.entropy((p[0],)) + again.entropy((p[1],)) - again.entropy(p) for p in crossing}
+    assert evidence.n_pairs == len(crossing)
+    assert isclose(evidence.most_shared, max(shared.values()), abs_tol=1e-9)
+    number = {name: v for v, name in enumerate(again.table.names)}
+    for table in evidence.pairs:
+        pair = sorted(number[name] for name in (*table.row_names, table.column_name))
+        check_table(again, table, [(v,) for v in pair])
+    check_table(again, evidence.joint, blocks)
+
+
+def check_table(again: Again, table: Contrast, blocks: list[tuple[int, ...]]) -> None:
+    """Counts, what is expected of them, what is shared and what chance would give."""
+    n_rows, inside = len(again.rows), tuple(sorted(v for block in blocks for v in block))
+    number = {name: v for v, name in enumerate(again.table.names)}
+    rows = [number[name] for name in table.row_names]
+    for labels, line in zip(table.row_labels, table.cells, strict=True):
+        for place, cell in enumerate(line):
+            at = dict(zip(rows, labels, strict=True))
+            if table.column_labels:
+                at[number[table.column_name]] = table.column_labels[place]
+            codes = {v: list(map(str, again.table.levels[v])).index(x) for v, x in at.items()}
+            assert cell.count == again.count(inside)[tuple(codes[v] for v in inside)]
+            expected = n_rows * prod(again.count(b)[tuple(codes[v] for v in b)] / n_rows for b in blocks)
+            assert isclose(cell.expected, expected, rel_tol=1e-9, abs_tol=1e-9)
+            assert (cell.tone != 0) == (abs(cell.count - expected) > 3 * max(expected, 1.0) ** 0.5)
+    assert table.shared is not None
+    total = sum(again.entropy(block) for block in blocks) - again.entropy(inside)
+    assert isclose(table.shared, total, abs_tol=1e-9)
+    if table.by_chance is not None:
+        sizes = [prod(again.table.n_levels[v] for v in block) for block in blocks]
+        dof = prod(sizes) - 1 - sum(size - 1 for size in sizes)
+        assert isclose(table.by_chance, dof / (2 * n_rows), rel_tol=1e-9)
+
+
+def test_steps(again: Again) -> None:
+    """Gains by entropies of the rows; p-values and numbers of graphs by a search that counts in another way."""
+    other = learn(again.table, backend="numpy", find_groups=False)
+    links: set[tuple[int, int]] = set()
+    before = graph_entropy(again, links)
+    for step, entry, same in zip(again.summary.steps, again.learned.trace, other.trace, strict=False):
+        if entry.action == "rule":
+            break
+        links = links | set(entry.links) if entry.action == "add" else links - set(entry.links)
+        after = graph_entropy(again, links)
+        change = before - after if entry.action == "add" else after - before
+        assert isclose(abs(step.gain), abs(change), abs_tol=1e-9)
+        assert (step.links, step.graphs_tested) == (same.links, same.graphs_tested)
+        assert step.p_value == ("" if same.log_p_value is None else p_value_text(same.log_p_value))
+        before = after
+
+
+def graph_entropy(again: Again, links: set[tuple[int, int]]) -> float:
+    graph = ChordalGraph.empty(len(again.table.names)).extended(tuple(sorted(links)))
+    return sum(sign * again.entropy(members(s)) for s, sign in signed_sets(graph).items() if s)
+
+
+def test_strengths_of_links(again: Again) -> None:
+    best: dict[tuple[int, int], float] = dict.fromkeys(again.learned.links, 0.0)
+    for clique in again.learned.cliques:
+        for u, v in combinations(sorted(clique), 2):
+            rest = tuple(w for w in sorted(clique) if w not in (u, v))
+            shared = again.entropy(tuple(sorted((*rest, u)))) + again.entropy(tuple(sorted((*rest, v))))
+            shared -= again.entropy(tuple(sorted(clique))) + (again.entropy(rest) if rest else 0.0)
+            levels = again.table.n_levels
+            dof = (levels[u] - 1) * (levels[v] - 1) * prod(levels[w] for w in rest)
+            best[u, v] = max(best[u, v], shared - dof / (2 * len(again.rows)))
+    for link in again.summary.map.links:
+        if link.is_final:
+            assert isclose(link.strength, best[link.ends], abs_tol=1e-9)
+
+
+def test_facts(again: Again) -> None:
+    facts, levels = dict(again.summary.facts), again.table.n_levels
+    graph = ChordalGraph.empty(len(levels)).extended(again.learned.links)
+    terms = {members(s): sign for s, sign in signed_sets(graph).items() if s}
+    free = sum(sign * (prod(levels[v] for v in s) - 1) for s, sign in terms.items())
+    assert facts["free parameters"] == f"{free:,}"
+    assert facts["rows"] == f"{len(again.rows):,}" and facts["variables"] == str(len(levels))
+    assert facts["smoothing"] == "1 rows"  # one row spread evenly over each table
+
+    def smoothed(variables: tuple[int, ...]) -> float:
+        table = again.counts(variables)
+        chances = (table + 1 / table.size) / (len(again.rows) + 1)
+        return float(-(chances * np.log(chances)).sum())
+
+    entropy = sum(sign * smoothed(s) for s, sign in terms.items())
+    assert facts["entropy of the network"] == f"{entropy:.4f} nats"
+
+
+def numbers_in(value: object) -> list[float]:
+    """Return all numbers in a summary: values, lengths of lists, and those that stand in texts."""
+    if isinstance(value, str):
+        return [float(token.replace(",", "")) for token in NUMBER.findall(value)]
+    if isinstance(value, int | float):
+        return [float(value)]
+    if isinstance(value, dict):
+        value = tuple(value.items())
+    if isinstance(value, tuple | list):
+        return [float(len(value)), *(x for part in value for x in numbers_in(part))]
+    found = fields(value) if is_dataclass(value) else ()
+    return [x for field in found for x in numbers_in(getattr(value, field.name))]
+
+
+def printed(page: str) -> list[str]:
+    """Return the numbers that a reader sees: no scripts, styles, drawings or attributes."""
+    text = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return NUMBER.findall(unescape(re.sub(r"<[^>]*>", " ", text)))
+
+
+def of_the_template() -> set[str]:
+    """Return the numbers that stand in the page itself, such as the nats of a fair coin."""
+    folder = Path(html.__file__).parent / "templates"
+    texts = [re.sub(r"{%.*?%}|{{.*?}}|{#.*?#}", " ", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+             for file in sorted(folder.glob("*.html"))]  # fmt: skip
+    return {token for text in texts for token in printed(text)}
+
+
+def test_the_page_prints_no_other_number(again: Again) -> None:
+    summary = again.summary
+    known = numbers_in(summary)
+    known += numbers_in(summary.lead)
+    known += [len(variable.levels) - 8 for variable in summary.variables]
+    known += [clique.n_occupied - len(clique.cells) for clique in summary.cliques]
+    for group in summary.groups or ():
+        if group.evidence is not None:
+            shown = len(group.evidence.pairs)
+            known += [group.evidence.n_pairs - shown, shown - 2, shown - 3]
+    without = sum(group.evidence is None for group in summary.groups or ())
+    known += [without, len(summary.groups or ()) - 1, *range(1, len(summary.groups or ()) + 1)]
+    exact = {round(abs(value), d) for value in known for d in range(9)}
+    static = of_the_template()
+    strange = [
+        token
+        for token in printed(html.report_page(summary))
+        if token not in static and round(float(token.replace(",", "")), 8) not in exact
+    ]
+    assert strange == []

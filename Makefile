@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export XORDAL_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: browser libraries demo test test-fast test-long test-gpu check bench pages docs pythons clean help
+.PHONY: browser libraries database demo test test-fast test-long test-gpu check bench pages docs pythons clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -35,6 +35,10 @@ browser: $(VENV)/.created
 libraries: $(VENV)/.created
 	@$(call apt,$(call loads,libgomp.so.1),libgomp1)
 
+# Tests of queries start a PostgreSQL of their own; without one they are skipped and say how to get it.
+database:
+	@$(call apt,{ command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null; },postgresql)
+
 # One process per core, so one thread of linear algebra in each.
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -45,7 +49,7 @@ test-fast: $(VENV)/.installed-dev libraries  ## a first look in a minute: no slo
 	XORDAL_TEST_FAST=1 $(PYTEST) -m "not slow and not long"
 
 # What takes long: what is marked so, and the kernels as plain Python, where indices are checked.
-test-long: $(VENV)/.installed-dev libraries  ## what takes long: services, fuzzing, kernels without the compiler
+test-long: $(VENV)/.installed-dev libraries database  ## what takes long: services, fuzzing, kernels without the compiler
 	$(PYTEST) -m long
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not long" tests/contract tests/unit/counting/test_shares.py
 
@@ -71,10 +75,12 @@ bench: $(VENV)/.installed-dev libraries  ## measure; ratios against the referenc
 	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=param:task -p no:xdist
 	$(BIN)/python -m benchmarks.scan -o docs/benchmarks/scan.md
 	$(BIN)/python -m benchmarks.learning -o docs/benchmarks/learning.md
+	$(BIN)/python -m benchmarks.live -o docs/benchmarks/live.md
 
 pages: $(VENV)/.installed-dev  ## build the pages of the gallery and the pictures of the documentation anew
 	$(BIN)/python docs/gallery.py
 	$(BIN)/python docs/images/make.py
+	PYTHONPATH=. $(BIN)/python docs/images/live.py
 
 docs: $(VENV)/.installed-docs  ## build the documentation as a site, in docs/_build
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build

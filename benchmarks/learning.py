@@ -20,6 +20,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 
+from benchmarks.peer import pyagrum_learner
 from benchmarks.planted import planted
 from benchmarks.scan import alternate, seconds, spread
 from xordal import EntropyDecrement, Limits, MultiLinkSearch, Significance, learn
@@ -81,9 +82,7 @@ def peak_memory() -> float:
 
 def hill_climbing(frame: pd.DataFrame) -> set[frozenset[str]]:
     """Return the links that pyAgrum's greedy hill climbing learns."""
-    import pyagrum
-
-    learner = pyagrum.BNLearner(frame)
+    learner = pyagrum_learner(frame)
     learner.useGreedyHillClimbing()
     network = learner.learnBN()
     return {frozenset(network.variable(v).name() for v in arc) for arc in network.arcs()}

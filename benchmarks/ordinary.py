@@ -27,6 +27,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from benchmarks.peer import pyagrum_learner
+
 NETWORKS = (
     "cancer", "earthquake", "survey", "asia", "sachs", "child", "insurance", "alarm", "hailfinder", "win95pts",
 )  # fmt: skip
@@ -79,11 +81,7 @@ def by_xordal(frame: Any, setting: dict[str, Any]) -> Answer:
 
 def by_pyagrum(frame: Any, setting: dict[str, Any]) -> Answer:
     """Learn by greedy hill climbing with the peer's defaults."""
-    import pyagrum
-
-    library: Any = pyagrum
-    library.setNumberOfThreads(setting.get("threads", 1))
-    learner = library.BNLearner(frame)
+    learner = pyagrum_learner(frame)
     learner.useGreedyHillClimbing()
     return {"links": learner.learnBN().sizeArcs(), "trace": "", "is_cut": False}
 
@@ -236,13 +234,10 @@ def page(
         *summary(every),
         "",
         *_table(beside, [line for line, _ in every]),
-        "",
-        "## Real tables",
-        "",
-        "With BIC, k is 3 where nothing else is said.",
-        "",
-        *_table(heading, own),
     ]
+    if own:
+        lines += ["", "## Real tables", "", "With BIC, k is 3 where nothing else is said.", ""]
+        lines += _table(heading, own)
     return "\n".join(lines) + "\n"
 
 

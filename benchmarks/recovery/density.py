@@ -31,7 +31,7 @@ from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.finalize import entropy
 from xordal.graph.chordal import ChordalGraph
 from xordal.learning.fitting import fit_network
-from xordal.model.network import estimate
+from xordal.model.estimation import estimate
 from xordal.model.smoothing import smoothing_text
 from xordal.types.varsets import varset
 

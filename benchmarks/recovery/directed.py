@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.peer import pyagrum_learner
 from benchmarks.recovery.networks import table_of
 from benchmarks.recovery.study import arguments, markdown, publish
 from xordal import BIC, BayesianNetwork, learn
@@ -51,10 +52,8 @@ def by_xordal(**settings: Any) -> Callable[[BayesianNetwork, Codes], Pairs]:
 def by_pyagrum(network: BayesianNetwork, rows: Codes) -> Pairs:
     """Learn by greedy hill climbing with pyAgrum's default score."""
     import pandas as pd
-    import pyagrum
 
-    library: Any = pyagrum
-    learner = library.BNLearner(pd.DataFrame(rows.T.astype(str), columns=list(network.variables)))
+    learner = pyagrum_learner(pd.DataFrame(rows.T.astype(str), columns=list(network.variables)))
     learner.useGreedyHillClimbing()
     found = learner.learnBN()
     return {frozenset(found.variable(end).name() for end in arc) for arc in found.arcs()}

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.peer import pyagrum_learner
 from benchmarks.recovery.study import arguments, markdown, publish
 from xordal import BIC, BayesianNetwork, CategoricalTable, Limits, learn
 from xordal.formats.bif import read_bif
@@ -79,10 +80,8 @@ def by_xordal(**settings: Any) -> Callable[[BayesianNetwork, Codes, Codes], Fit]
 def by_pyagrum(network: BayesianNetwork, rows: Codes, fresh: Codes) -> Fit:
     """Learn by greedy hill climbing with pyAgrum's default score."""
     import pandas as pd
-    import pyagrum
 
-    library: Any = pyagrum
-    learner = library.BNLearner(pd.DataFrame(rows.T.astype(str), columns=list(network.variables)))
+    learner = pyagrum_learner(pd.DataFrame(rows.T.astype(str), columns=list(network.variables)))
     learner.useGreedyHillClimbing()
     found = learner.learnBN()
     place = {name: v for v, name in enumerate(network.variables)}

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
 from statistics import mean
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.peer import pyagrum_learner
 from benchmarks.recovery.graphs import TASKS, Task
 from benchmarks.recovery.study import arguments, markdown, publish, share_text, table_of
 from xordal import CategoricalTable, learn
@@ -64,10 +64,8 @@ def by_pyagrum_miic(table: CategoricalTable, task: Task) -> Structure:
 
 
 def _pyagrum(table: CategoricalTable, search: str) -> Structure:
-    import pyagrum
 
-    library: Any = pyagrum
-    learner = library.BNLearner(_frame(table))
+    learner = pyagrum_learner(_frame(table))
     getattr(learner, search)()
     network = learner.learnBN()
     place = {name: v for v, name in enumerate(table.names)}

@@ -6,13 +6,15 @@ also with errors. The only rule modulo a number in them is that of the day of th
 false if it is modulo anything else, or if it does not hold in fresh rows of the same kind: if there it
 gains less than half of what it was told to gain on chance.
 
-``python -m benchmarks.rules.false_rules --tables 1000`` prints the table; ``-o FILE`` writes it.
+``python -m benchmarks.rules.false_rules --tables 1000`` prints the table; ``-o FILE`` writes it. With
+``--learn`` the rules are those of networks that are learned, at a twentieth of the level.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
 from xordal.formats.additive import evidence_text, rule_words
+from xordal.formats.additive import told as told_rules
+from xordal.learning.learn import learn
 from xordal.rules.finding import FoundRules, find_rules
 from xordal.types.rules import AdditiveRule
 
@@ -139,9 +143,14 @@ def sentence(found: FoundRules, rule: AdditiveRule) -> str:
     return f"{rule_words(found, rule)}; {evidence_text(rule)}"
 
 
-def false_rules(seed: int) -> list[str]:
+def learned_rules(table: CategoricalTable) -> FoundRules:
+    """Return the rules of a network that is learned with the default settings."""
+    return told_rules(learn(table))
+
+
+def false_rules(seed: int, find: Callable[[CategoricalTable], FoundRules] = find_rules) -> list[str]:
     """Return what is false of the rules found in one table."""
-    found = find_rules(drawn(seed, 0))
+    found = find(drawn(seed, 0))
     fresh = drawn(seed, 1)
     told = []
     for rule in found:
@@ -161,12 +170,12 @@ def interval(k: int, n: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
 
 
-def page(n_tables: int, seed: int = SEED) -> str:
+def page(n_tables: int, seed: int = SEED, *, by_learning: bool = False) -> str:
     """Measure and return the page."""
     n_false, kinds = 0, Counter[str]()
     for k in range(n_tables):
         try:
-            told = false_rules(seed + k)
+            told = false_rules(seed + k, learned_rules if by_learning else find_rules)
         except DataError:
             told = []  # too short for its unknowns: nothing is claimed
         n_false += bool(told)
@@ -188,9 +197,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--learn", action="store_true", help="the rules of learn() instead of find_rules()")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
-    text = page(given.tables, given.seed)
+    text = page(given.tables, given.seed, by_learning=given.learn)
     print(text)
     if given.output:
         given.output.write_text(f"{text}\n", encoding="utf-8")

@@ -28,7 +28,8 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats.rules import rule_words
 from xordal.formats.shown import shown
-from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork
+from xordal.model.estimation import CliqueCounts
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.rows import RowCodes, encoded
 from xordal.pi.discover import evidence_of
 from xordal.pi.independence import Independence, Question

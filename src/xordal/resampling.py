@@ -79,7 +79,18 @@ def bootstrap(
 
 
 def resample(table: CategoricalTable, generator: np.random.Generator) -> CategoricalTable:
-    """Return some 63 % of the rows, at random; levels that no row has any more are left out."""
+    """Return some 63 % of the rows, at random; levels that no row has any more are left out.
+
+    Rows that belong together stay or go together.
+    """
+    if table.design is not None:
+        clusters = table.design.clusters
+        place = np.arange(table.codes.shape[1]) if clusters is None else clusters
+        stays = (generator.random(int(place.max()) + 1) < _KEPT)[place]
+        stays = stays if stays.any() else np.ones(len(stays), dtype=np.bool_)
+        weights = None if table.weights is None else table.weights[stays]
+        columns = [column.only(stays) for column in table.columns()]
+        return CategoricalTable.complete(columns, weights, table.design.only(stays))
     weights = np.ones(table.codes.shape[1], dtype=np.int64) if table.weights is None else table.weights
     kept = generator.binomial(weights, _KEPT)
     return CategoricalTable.complete(table.columns(), kept if kept.any() else weights)

@@ -21,7 +21,8 @@ from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
 from xordal.model import cliques
 from xordal.model import inference as engine
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.observed import Observed
 from xordal.model.query import best_states
 from xordal.model.smoothing import Backoff, Smoothing

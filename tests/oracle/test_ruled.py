@@ -17,7 +17,8 @@ from tests.strategies import chordal_graphs, tables
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.model import ruled
 from xordal.model.compare import divergence
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.placing import placed
 from xordal.model.query import best_states
 from xordal.model.rule import NetworkRule

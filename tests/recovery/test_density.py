@@ -14,7 +14,7 @@ from benchmarks.recovery.density import Task, chow_liu, rows_of
 from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import estimate
+from xordal.model.estimation import estimate
 
 
 def task(folder: Path) -> Task:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xordal.cli import asking, criteria, output, reading, searching, stability, stopping
+from xordal.cli import asking, constraining, criteria, output, reading, searching, stability, stopping
 from xordal.types.choices import EngineName, HiddenBy, ScheduleName
 
 if TYPE_CHECKING:
@@ -64,6 +65,15 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
             "is not."
         ),
     ] = "size",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Print the network around this column: the columns linked with it, given which no other says "
+            "more about it, and the hidden groups that hold it. The whole network is learned and written.",
+            metavar="COL",
+        ),
+    ] = None,
+    known: constraining.ConstraintOptions,
     limits: stopping.LimitOptions,
     checkpoint: stopping.CheckpointOptions,
     bootstrap: stability.BootstrapOptions,
@@ -82,6 +92,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
 
     Examples: xordal learn survey.csv; xordal learn titanic.csv --weights Freq; xordal learn box.csv -k 3 --json
     """
+    from xordal.formats.around import check_target
     from xordal.learning.fitting import fit_network
 
     if max_links is not None and max_variables is not None:
@@ -99,8 +110,12 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     }
     smoothed = asking.smoothing_of(smoothing)
     result.check(data)
-    once = {"find_rules": rules, "limits": limits.limits(), "checkpoint": checkpoint.checkpoint()}
+    bounds = replace(limits.limits(), max_clique=known.max_clique)
+    once = {"find_rules": rules, "limits": bounds, "checkpoint": checkpoint.checkpoint()}
     table = reading.read_for_learning(data, how.reading(), is_quiet=result.quiet)
+    settings["constraints"] = known.constraints(table.names)
+    if target is not None:
+        check_target(target, table.names)
     if result.is_plain:
         reading.tell_size(data, table)
     with stopping.terminable() as signals:
@@ -113,7 +128,7 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
             interrupted = again is None
     if result.to is not None:  # first of all, so that nothing is lost whatever happens to the screen
         result.save(fit_network(table, learned, smoothing=smoothed))
-    _print_result(learned, result, again)
+    _print_result(learned, result, again, target)
     _tell_doubts(learned, limits, checkpoint, result, is_interrupted=interrupted)
     if interrupted:
         raise stopping.exit_of(signals)
@@ -148,11 +163,23 @@ def _watched(
     return learned, False
 
 
-def _print_result(learned: Learned, result: output.NetworkOptions, again: Stability | None) -> None:
+def _print_result(
+    learned: Learned, result: output.NetworkOptions, again: Stability | None, target: str | None
+) -> None:
     from xordal.cli import screen
+    from xordal.formats.around import Around
     from xordal.formats.stability import stability_lines, stability_to_json
 
-    result.show(learned, {} if again is None else {"bootstrap": stability_to_json(again, learned)})
+    more: dict[str, object] = {} if again is None else {"bootstrap": stability_to_json(again, learned)}
+    around = None if target is None else Around.of(learned, target)
+    if around is None:
+        result.show(learned, more)
+    elif result.as_json:
+        result.show(learned, {**more, "target": around.to_json()})
+    elif result.quiet:
+        result.show(replace(learned, links=around.own), more)
+    else:
+        screen.print_lines(screen.output(), ["", *around.lines()])
     if again is not None and result.is_plain:
         screen.print_lines(screen.output(), ["", *stability_lines(again, learned)])
 

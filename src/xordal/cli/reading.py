@@ -129,7 +129,17 @@ class TableOptions:
     weights: Annotated[
         str | None,
         typer.Option(
-            help="Column of counts: each row counts that often.", metavar="COL", rich_help_panel=PANEL
+            help="Column of row weights: whole numbers count a row that often, fractions are survey weights.",
+            metavar="COL",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="Column that says which rows belong together (one person, one machine): p-values take it in.",
+            metavar="COL",
+            rich_help_panel=PANEL,
         ),
     ] = None
     columns: Annotated[
@@ -195,6 +205,7 @@ class TableOptions:
             columns=names_in(self.columns),
             exclude=names_in(self.exclude) or (),
             weights=self.weights,
+            cluster=self.cluster,
             missing=self.missing,
             bins=binning_of(self.bins, self.bin_by),
             merge_rare=self.merge_rare,

@@ -31,6 +31,13 @@ def rules(  # noqa: PLR0913 - one parameter per option
         list[str] | None,
         typer.Option(help="Split a column of codes of one width into its characters.", metavar="COL"),
     ] = None,
+    split_to: Annotated[
+        str | None,
+        typer.Option(
+            help="Write the table with its split columns to this file, for learn, score and predict.",
+            metavar="FILE",
+        ),
+    ] = None,
     broken: Annotated[
         str | None,
         typer.Option(help="Write the rows that break a rule to this CSV file, with repairs.", metavar="FILE"),
@@ -69,13 +76,18 @@ def rules(  # noqa: PLR0913 - one parameter per option
 
     if not 0 < alpha < 1:
         raise typer.BadParameter("--alpha must be above 0 and below 1.")
-    output.check_table_name(broken, data)
+    output.check_table_name(broken, data, option="--broken")
+    output.check_table_name(split_to, data, option="--split-to")
+    if split_to is not None and not split:
+        raise typer.BadParameter("--split-to writes what --split COL has split: name a column.")
 
     def note(line: str) -> None:
         if not quiet:
             screen.notes().print(shown(f"Note: {line}"), soft_wrap=True)
 
     table = _read(data, _as_it_is(how), split or [], note)
+    if split_to is not None:
+        _write_table(split_to, table)
     found = find_rules(
         table,
         moduli=_numbers(moduli),
@@ -115,7 +127,7 @@ def _read(data: str, how: Reading, split: Sequence[str], tell: Callable[[str], N
             tell(f"Column {name!r} has many levels. If these are codes of one width: --split {name}")
         return []
 
-    table = read(data, how, judge, tell, least_columns=1 if split else 2)  # one column of codes is enough
+    table = read(data, how, judge, tell, least_columns=1)  # one column of codes is enough
     for name in split:
         table, left_out = split_column(table, name)
         if left_out:
@@ -132,6 +144,17 @@ def _numbers(text: str | None) -> list[int] | None:
         raise typer.BadParameter(
             f"--moduli are whole numbers with commas between, such as 2,10,97, not {text!r}."
         ) from None
+
+
+def _write_table(file: str, table: CategoricalTable) -> None:
+    from xordal.errors import counted
+
+    each = (
+        [levels[code] for levels, code in zip(table.levels, codes, strict=True)]
+        for codes in table.codes.T.tolist()
+    )
+    output.write_table(file, table.names, each)
+    output.tell(counted(table.codes.shape[1], "row"), file)
 
 
 def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None:

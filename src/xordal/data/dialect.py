@@ -128,7 +128,7 @@ _GIVE = (
     "Europe), cp1251 (Cyrillic), shift_jis (Japanese), gb18030 (Chinese) (in Python: "
     "text=TextFormat(encoding='latin-1'))."
 )
-_WORD = re.compile(rb"[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*")
+_WORD = re.compile(rb"[A-Za-z\xc0-\xff]*[\xc0-\xff][A-Za-z\xc0-\xff]*")  # letters; below are signs, as of euros
 
 
 def _utf_16(data: bytes) -> str | None:

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.column import MISSING, Column, Where, from_distinct, in_memory
+from xordal.data.column import MISSING, Column, Where, from_distinct, from_values, in_memory
 from xordal.data.dates import check_parts, with_parts
+from xordal.data.design import Design
 from xordal.data.dialect import TextFormat
 from xordal.data.discretise import Binning, Bins, binned, merged
 from xordal.data.large.files import many_files
@@ -29,7 +30,7 @@ from xordal.data.missing import Gaps, as_level, check_policy, rows_kept, settled
 from xordal.data.select import check_names, named, select
 from xordal.data.suspects import Suspect, suspect, words_among_numbers
 from xordal.data.table import CategoricalTable
-from xordal.data.weights import weights_array, weights_of
+from xordal.data.weights import RowWeights, any_weights, weights_array, weights_of
 from xordal.errors import DataError, DataWarning, SettingsError, counted, nearest
 from xordal.types.choices import CacheBy, Missing
 
@@ -64,6 +65,7 @@ class Reading:
     columns: Sequence[str] | None = None
     exclude: Sequence[str] = ()
     weights: Any = None
+    cluster: Any = None
     missing: Missing = "error"
     bins: Binning = field(default_factory=Binning)
     merge_rare: int = 0
@@ -92,6 +94,7 @@ class ReadingOptions(TypedDict, total=False):
     columns: Sequence[str] | None
     exclude: Sequence[str]
     weights: Any
+    cluster: Any
     missing: Missing
     bins: AnyBins
     merge_rare: int
@@ -127,6 +130,7 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     weights: Any = None,
+    cluster: Any = None,
     missing: Missing = "error",
     bins: AnyBins = None,
     merge_rare: int = 0,
@@ -150,7 +154,11 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     columns, exclude
         The columns to take, and those to leave out; all of them by default.
     weights
-        How often each row counts: the name of a column of counts, or one whole number per row.
+        The name of a column, or one number per row. Whole numbers say how often each row counts. Fractions
+        are survey weights: what a row stands for; p-values are corrected for them.
+    cluster
+        The name of a column that says which rows belong together (one person, machine or school), or one value
+        per row; p-values are corrected for what such rows have in common.
     missing
         ``"error"`` refuses missing values, ``"drop"`` leaves their rows out, ``"level"`` makes them a level;
         ``"auto"`` drops where at most one row in twenty has one, and makes a level elsewhere. Columns without
@@ -194,6 +202,7 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         columns=columns,
         exclude=exclude,
         weights=weights,
+        cluster=cluster,
         missing=missing,
         bins=bins,
         merge_rare=merge_rare,
@@ -234,12 +243,13 @@ def read(
         return packed
     every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
-    return _in_memory(every, _weights(source, every, how.weights, where), steps, where)
+    drawn = _Drawn(_weights(source, every, how, where), _clusters(source, every, how, where))
+    return _in_memory(every, drawn, steps, where)
 
 
 def _in_memory(
     every: list[Column],
-    weights: NDArray[np.int64] | None,
+    drawn: _Drawn,
     steps: Steps,
     where: Where,
     *,
@@ -249,13 +259,50 @@ def _in_memory(
     how = steps.how
     if len(every[0].codes) == 0:
         raise DataError("The table has no rows.")
-    n_rows = len(every[0].codes) if weights is None else int(weights.sum())
+    counts = drawn.counts
+    n_rows = len(every[0].codes) if counts is None else int(counts.sum())
     chosen, declared, _ = steps.chosen(every, n_rows, is_part=is_part)
-    policy = settled(how.missing, Gaps.of(chosen, weights), steps.warn)
+    used = drawn.used(len(every[0].codes))
+    inside = chosen if used.all() else [column.only(used) for column in chosen]
+    policy = settled(how.missing, Gaps.of(inside, None if counts is None else counts[used]), steps.warn)
     told = steps.warn if how.missing == "auto" else steps.tell
-    chosen, weights = _rows(chosen, weights, policy, where, told)
-    chosen = steps.prepared(chosen, [weights] * len(chosen), declared)
-    return CategoricalTable.complete([as_level(column) for column in chosen], weights)
+    chosen, stays = _rows(chosen, used, policy, where, told)
+    drawn = drawn.only(stays)
+    chosen = steps.prepared(chosen, [drawn.counts] * len(chosen), declared)
+    return CategoricalTable.complete([as_level(column) for column in chosen], drawn.counts, drawn.design)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """How rows count and belong together, on the way into a table."""
+
+    weights: RowWeights | None
+    clusters: NDArray[np.int32] | None
+
+    def used(self, n_rows: int) -> NDArray[np.bool_]:
+        """Return which rows have a weight above zero."""
+        return np.ones(n_rows, dtype=np.bool_) if self.weights is None else np.asarray(self.weights > 0)
+
+    def only(self, rows: NDArray[np.bool_]) -> _Drawn:
+        """Return the same of some rows."""
+        return _Drawn(
+            None if self.weights is None else self.weights[rows],
+            None if self.clusters is None else self.clusters[rows],
+        )
+
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """The weights where they are counts of rows."""
+        is_count = self.weights is not None and self.weights.dtype.kind == "i"
+        return cast("NDArray[np.int64]", self.weights) if is_count else None
+
+    @property
+    def design(self) -> Design | None:
+        """The weights where they are fractions, and the clusters."""
+        fractions = None if self.counts is not None else cast("NDArray[np.float64] | None", self.weights)
+        if fractions is None and self.clusters is None:
+            return None
+        return Design(fractions, self.clusters)
 
 
 def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> CategoricalTable | None:
@@ -263,16 +310,25 @@ def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> C
     from xordal.data.sql.query import query_of
 
     if (query := query_of(source, steps.how.sql)) is not None:
+        _refuse_clusters(steps.how)
         names = query.names()
         check_names([Column(name, (), np.empty(0, np.int32)) for name in names])
         if steps.how.weights is None and (counted_rows := query.counted(steps.needed(names))) is not None:
             weights = weights_array(counted_rows.weights, len(counted_rows.weights))
-            return _in_memory(counted_rows.columns, weights, steps, query.where, is_part=True)
+            return _in_memory(counted_rows.columns, _Drawn(weights, None), steps, query.where, is_part=True)
         return read_stream(query, steps, on_rows)
     if (files := many_files(source)) is not None:
+        _refuse_clusters(steps.how)
         return read_files(files, steps, on_rows)
     lazy = lazy_source(source)
+    if lazy is not None:
+        _refuse_clusters(steps.how)
     return None if lazy is None else read_stream(lazy, steps, on_rows)
+
+
+def _refuse_clusters(how: Reading) -> None:
+    if how.cluster is not None:
+        raise DataError("Clusters are taken of tables in memory: one file, or a frame. Leave --cluster out.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,7 +393,7 @@ def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], 
     def expanded(names: Iterable[str]) -> list[str]:
         return [each for name in names for each in parts.get(name, [name])]
 
-    by_name = [name for name in (how.weights,) if isinstance(name, str)]
+    by_name = [name for name in (how.weights, how.cluster) if isinstance(name, str)]
     only = None if how.columns is None else expanded(how.columns)
     chosen = select(every, only, expanded([*how.exclude, *by_name]))
     for name in how.bins.named:
@@ -373,39 +429,56 @@ def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tu
     return columns_of(source), in_memory
 
 
-def _weights(source: Any, columns: list[Column], weights: Any, where: Where) -> NDArray[np.int64] | None:
-    if isinstance(source, CategoricalTable) and source.weights is not None:
-        if weights is not None:
+def _weights(source: Any, columns: list[Column], how: Reading, where: Where) -> RowWeights | None:
+    if isinstance(source, CategoricalTable) and (source.weights is not None or source.design is not None):
+        if how.weights is not None:
             raise SettingsError("The table has row weights of its own; leave out the others.")
-        return source.weights
-    if weights is None:
+        fractions = None if source.design is None else source.design.weights
+        return source.weights if fractions is None else fractions
+    if how.weights is None:
         return None
-    if isinstance(weights, str):
-        return weights_of(named(columns, weights), where)
-    return weights_array(weights, len(columns[0].codes))
+    if isinstance(how.weights, str):
+        return weights_of(named(columns, how.weights), where, drops_missing=how.missing in ("drop", "auto"))
+    return any_weights(how.weights, len(columns[0].codes))
 
 
-def _used(columns: list[Column], weights: NDArray[np.int64] | None) -> list[Column]:
-    """Return the columns without rows of weight zero."""
-    return columns if weights is None else [column.only(weights > 0) for column in columns]
+def _clusters(source: Any, columns: list[Column], how: Reading, where: Where) -> NDArray[np.int32] | None:
+    """Return the number of the cluster of each row."""
+    if isinstance(source, CategoricalTable) and source.design is not None and how.cluster is None:
+        return source.design.clusters
+    if how.cluster is None:
+        return None
+    by_name = isinstance(how.cluster, str)
+    column = named(columns, how.cluster) if by_name else from_values("cluster", list(how.cluster))
+    if len(column.codes) != len(columns[0].codes):
+        raise DataError(
+            f"There are {len(column.codes)} clusters for {len(columns[0].codes)} rows. Give one per row."
+        )
+    if column.has_missing:
+        row = int(np.argmax(column.is_missing))
+        raise DataError(
+            f"{where(row, column.name)}: the row belongs to no cluster. Fill it in, or leave the row out."
+        )
+    return column.codes
 
 
 def _rows(
     columns: list[Column],
-    weights: NDArray[np.int64] | None,
+    used: NDArray[np.bool_],
     policy: Missing,
     where: Where,
     tell: Callable[[str], None],
-) -> tuple[list[Column], NDArray[np.int64] | None]:
-    """Leave out rows of weight zero, then what the policy for missing values leaves out."""
-    place = np.arange(len(columns[0].codes))
-    if weights is not None:
-        columns, place, weights = _used(columns, weights), place[weights > 0], weights[weights > 0]
+) -> tuple[list[Column], NDArray[np.bool_]]:
+    """Leave out rows that are not used, then those that the policy for missing values drops."""
+    place = np.flatnonzero(used)
+    columns = columns if used.all() else [column.only(used) for column in columns]
     kept = rows_kept(columns, policy, lambda row, name: where(int(place[row]), name))
     if kept.all():
-        return [column.compact() for column in columns], weights
+        return [column.compact() for column in columns], used
     tell(f"Dropped {int((~kept).sum()):,} of {counted(len(kept), 'row')}, which had missing values.")
-    return [column.only(kept) for column in columns], None if weights is None else weights[kept]
+    stays = used.copy()
+    stays[place] = kept
+    return [column.only(kept) for column in columns], stays
 
 
 def _cut(column: Column, bins: Binning, declared: set[str], weights: NDArray[np.int64] | None) -> Column:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.column import Column, from_values, in_memory
+from xordal.data.design import Design
 from xordal.data.large.store import Blocks
 from xordal.data.levels import unused
 from xordal.data.missing import rows_kept
@@ -40,6 +41,8 @@ class CategoricalTable:
     blocks
         Where the rows lie on disk, for a table that is larger than memory (:mod:`xordal.data.large`): ``codes``
         is then a file mapped into memory, of a smaller type. None for a table in memory.
+    design
+        How the rows were drawn, where they are no plain sample: fractional weights, clusters.
 
     Examples
     --------
@@ -55,16 +58,23 @@ class CategoricalTable:
     codes: NDArray[np.int32]
     weights: NDArray[np.int64] | None = None
     blocks: Blocks | None = None
+    design: Design | None = None
 
     @classmethod
-    def from_columns(cls, columns: Mapping[str, Sequence[Hashable]], weights: Any = None) -> CategoricalTable:
+    def from_columns(
+        cls, columns: Mapping[str, Sequence[Hashable]], weights: Any = None, design: Design | None = None
+    ) -> CategoricalTable:
         """Build a table from a mapping of names to equally long columns of hashable values."""
         check_lengths(columns)
-        return cls.complete([from_values(name, column) for name, column in columns.items()], weights)
+        return cls.complete([from_values(name, column) for name, column in columns.items()], weights, design)
 
     @classmethod
     def from_rows(
-        cls, names: Sequence[str], rows: Sequence[Sequence[Hashable]], weights: Any = None
+        cls,
+        names: Sequence[str],
+        rows: Sequence[Sequence[Hashable]],
+        weights: Any = None,
+        design: Design | None = None,
     ) -> CategoricalTable:
         """Build a table from column names and rows of hashable values."""
         for number, row in enumerate(rows, start=1):
@@ -73,10 +83,12 @@ class CategoricalTable:
                     f"Row {number} has {counted(len(row), 'value')}; there are {counted(len(names), 'column')}."
                 )
         columns = list(zip(*rows, strict=True)) or [()] * len(names)
-        return cls.complete([from_values(n, c) for n, c in zip(names, columns, strict=True)], weights)
+        return cls.complete([from_values(n, c) for n, c in zip(names, columns, strict=True)], weights, design)
 
     @classmethod
-    def complete(cls, columns: Sequence[Column], weights: Any = None) -> CategoricalTable:
+    def complete(
+        cls, columns: Sequence[Column], weights: Any = None, design: Design | None = None
+    ) -> CategoricalTable:
         """Build a table from columns in which nothing is missing; rows of weight zero are left out.
 
         Raises
@@ -89,14 +101,42 @@ class CategoricalTable:
             raise DataError("The table has no rows.")
         if weights is not None:
             weights = weights_array(weights, len(columns[0].codes))
-            columns, weights = [column.only(weights > 0) for column in columns], weights[weights > 0]
+            used = weights > 0
+            columns, weights = [column.only(used) for column in columns], weights[used]
+            design = None if design is None else design.only(used)
         rows_kept(columns, "error", in_memory)
         return cls(
             tuple(column.name for column in columns),
             tuple(column.levels for column in columns),
             np.stack([column.codes for column in columns]),
             weights,
+            design=design,
         )
+
+    def to_count(self) -> CategoricalTable:
+        """Return the table to count: fractional weights as whole numbers of small parts of a row."""
+        parts = None if self.design is None else self.design.parts()
+        return self if parts is None else CategoricalTable(self.names, self.levels, self.codes, parts)
+
+    def in_whole_rows(self) -> CategoricalTable:
+        """Return the table with fractional weights rounded to whole rows, for the tables of a network."""
+        if self.design is None:
+            return self
+        counts = self.design.rounded(self.codes)
+        weights = self.weights if counts is None else counts
+        if weights is None:
+            return CategoricalTable(self.names, self.levels, self.codes)
+        used = weights > 0  # levels that only rows of small weight have stay levels, without rows
+        return CategoricalTable(self.names, self.levels, self.codes[:, used], weights[used])
+
+    def plain(self, what: str) -> CategoricalTable:
+        """Return the table, or refuse it where weights are fractions or rows belong together."""
+        if self.design is not None:
+            raise DataError(
+                f"{what} takes plain rows: no fractional weights and no clusters. xordal learn takes them; "
+                "here, leave --weights and --cluster out, or round the weights to whole numbers."
+            )
+        return self
 
     @property
     def n_rows(self) -> int:
@@ -121,6 +161,8 @@ class CategoricalTable:
                 digest.update(np.ascontiguousarray(column[start : start + _AT_ONCE], dtype="<i4").data)
         if self.weights is not None:
             digest.update(np.ascontiguousarray(self.weights, dtype="<i8").data)
+        for of_rows in () if self.design is None else (self.design.weights, self.design.clusters):
+            digest.update(b"" if of_rows is None else np.ascontiguousarray(of_rows).tobytes())
         return {
             "columns": list(self.names),
             "levels per column": list(self.n_levels),

@@ -1,30 +1,81 @@
-"""Row weights: how often each row is to be counted. Weights are counts, so they must be whole numbers."""
+"""Row weights: whole numbers say how often each row is counted, fractions how much it stands for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where
-from xordal.data.levels import as_number
+from xordal.data.levels import as_numbers
 from xordal.errors import DataError
 
 _LARGEST_TOTAL = 2**53  # counts up to here are exact in every number type on the way
 
 
-def weights_of(column: Column, where: Where) -> NDArray[np.int64]:
-    """Return a column of counts as weights; ``where`` tells the place of a row that cannot be one."""
-    numbers = np.array([as_number(level) for level in column.levels] + [None], dtype=np.float64)
+RowWeights = NDArray[np.int64] | NDArray[np.float64]
+"""Counts, or survey weights that are fractions."""
+
+
+def weights_of(column: Column, where: Where, *, drops_missing: bool = False) -> RowWeights:
+    """Return a column of weights; ``where`` tells the place of a row that cannot be one.
+
+    Whole numbers are counts and come as such; a column with fractions comes as it is. A missing weight is zero
+    where rows with missing values are dropped, so that its row is.
+    """
+    numbers = np.array([_number(level) for level in column.levels] + [None], dtype=np.float64)
+    if drops_missing:
+        numbers[-1] = 0.0
     _check(numbers[column.codes], lambda row: where(row, column.name), _values(column))
-    exact = np.array([int(number) for number in numbers[:-1]] + [0], dtype=np.int64)
-    return exact[column.codes]
+    if _are_counts(numbers[column.codes]):
+        exact = np.array([int(n) if n.is_integer() else 0 for n in numbers.tolist()], dtype=np.int64)
+        return exact[column.codes]
+    return np.asarray(numbers[column.codes])
+
+
+def counts_of(column: Column, where: Where) -> NDArray[np.int64]:
+    """Return a column of counts as weights; fractions are refused."""
+    found = weights_of(column, where)
+    if found.dtype.kind != "i":
+        raise DataError(
+            f"Column {column.name!r} holds weights that are no whole numbers; these are taken of tables in "
+            "memory: one file, or a frame."
+        )
+    return found.astype(np.int64)
+
+
+def any_weights(weights: Any, n_rows: int) -> RowWeights:
+    """Return an array or series of weights, one per row: whole numbers as counts, fractions as they are."""
+    numbers = _one_per_row(weights, n_rows)
+    _check(numbers, lambda row: f"Row {row + 1}", lambda row: numbers[row])
+    return numbers.astype(np.int64) if _are_counts(numbers) else numbers
+
+
+def _number(level: Hashable) -> float | None:
+    found = as_numbers([level])
+    return None if found is None else found[0]
+
+
+def _are_counts(numbers: NDArray[np.float64]) -> bool:
+    return bool((numbers == np.floor(numbers)).all())
 
 
 def weights_array(weights: Any, n_rows: int) -> NDArray[np.int64]:
     """Return an array or series of counts, one per row, as weights."""
+    numbers = _one_per_row(weights, n_rows)
+    _check(numbers, lambda row: f"Row {row + 1}", lambda row: numbers[row])
+    if not _are_counts(numbers):
+        row = int(np.argmax(numbers != np.floor(numbers)))
+        raise DataError(
+            f"Row {row + 1}: {numbers[row]} is no row weight. A weight says how often a row is counted: zero "
+            "or a positive whole number. Fractions go into read_table(..., weights=...)."
+        )
+    return numbers.astype(np.int64)
+
+
+def _one_per_row(weights: Any, n_rows: int) -> NDArray[np.float64]:
     try:
         numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -35,8 +86,7 @@ def weights_array(weights: Any, n_rows: int) -> NDArray[np.int64]:
         )
     if len(numbers) != n_rows:
         raise DataError(f"There are {len(numbers)} row weights for {n_rows} rows. Give one per row.")
-    _check(numbers, lambda row: f"Row {row + 1}", lambda row: numbers[row])
-    return numbers.astype(np.int64)
+    return numbers
 
 
 def _values(column: Column) -> Callable[[int], object]:
@@ -45,12 +95,12 @@ def _values(column: Column) -> Callable[[int], object]:
 
 def _check(numbers: NDArray[np.float64], where: Callable[[int], str], value: Callable[[int], object]) -> None:
     with np.errstate(invalid="ignore"):
-        wrong = ~(np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers)))
+        wrong = ~(np.isfinite(numbers) & (numbers >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"{where(row)}: {value(row)} is no row weight. A weight says how often a row is counted: zero or "
-            "a positive whole number."
+            f"{where(row)}: {value(row)} is no row weight. A weight is zero or a positive number: how often a "
+            "row is counted, or how much it stands for. Rows without a weight go with --missing drop."
         )
     if numbers.sum() >= _LARGEST_TOTAL:
         raise DataError("The row weights add up to more than 2^53. Divide them by a common factor.")

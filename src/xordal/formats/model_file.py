@@ -26,7 +26,8 @@ from xordal.formats.levels import level_from_json, level_to_json
 from xordal.formats.rule_json import network_rule_to_json, network_rules_from_json
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import junction_tree, maximal_cliques
-from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import CliqueCounts, estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.parameters import Table
 from xordal.model.smoothing import Backoff, Smoothing, smoothing_to_json
 from xordal.types.trace import single_link_part

@@ -93,7 +93,7 @@ def network_lines(learned: Learned) -> list[str]:
     if not learned.links:
         return [*(_nothing_found(learned) if not rules else ["No links found."]), *rules]
     said_twice = copies_lines(learned)
-    return [*_cliques(learned), *said_twice, *_hidden_groups(learned), *rules, *_missed(learned)]
+    return [*_cliques(learned), *said_twice, *hidden_groups_lines(learned), *rules, *_missed(learned)]
 
 
 def copies_lines(learned: Learned) -> list[str]:
@@ -156,7 +156,8 @@ def _cliques(learned: Learned) -> list[str]:
     return lines
 
 
-def _hidden_groups(learned: Learned) -> list[str]:
+def hidden_groups_lines(learned: Learned) -> list[str]:
+    """Return the hidden groups in words."""
     """Return the hidden groups, the largest hidden part first; of many only the first."""
     if not learned.submodels:
         return []

@@ -7,7 +7,8 @@ from dataclasses import replace
 from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.placing import placed
 from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Smoothing
@@ -24,6 +25,7 @@ def fit_network(
     ``smoothing`` is a number of rows spread evenly over each table (0: as counted), or a
     :class:`~xordal.Backoff`.
     """
+    table = table.in_whole_rows()
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
     rules: tuple[NetworkRule, ...] = ()
     counter = oracle_for(table, work=len(learned.cliques))

@@ -19,6 +19,8 @@ from xordal.search.constraints import Rules
 from xordal.search.plan import Plan
 from xordal.search.problem import Problem
 from xordal.statistics.criterion import Judge, Sample
+from xordal.statistics.design import SampleDesign, tell_sparse
+from xordal.statistics.significance import Significance
 from xordal.types.varsets import LinkSet
 
 _SETS_A_PAIR = 20  # counted for fill-in, about, in a network with many links
@@ -37,6 +39,7 @@ class Known:
     scanner: Scanner
     counter: CellCounter | None
     copies: LinkSet = ()
+    design: SampleDesign | None = None
 
     @classmethod
     def of(
@@ -58,12 +61,17 @@ class Known:
         # Beyond k = 3 sets around links are many, and fill-in asks for what lies between the ends of links.
         work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))
         work += _SETS_A_PAIR * comb(source.n_variables, 2) * plan.fill_in
-        counted = oracle_for(source, backend=backend, threads=plan.limits.threads, work=work, notice=say)
+        counted = oracle_for(
+            source.to_count(), backend=backend, threads=plan.limits.threads, work=work, notice=say
+        )
         cached = CachedOracle(counted)
         if notice is not None and is_long(sets) and plan.engine == "fast":
             notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
         names, levels, n_levels, n_rows = source.names, source.levels, source.n_levels, source.n_rows
-        return cls(source, names, levels, n_levels, n_rows, cached, counted, counted, copies(source))
+        design = None if source.design is None else SampleDesign(source)
+        if design is not None and notice is not None and isinstance(plan.criterion, Significance):
+            tell_sparse(design, names, n_levels, notice)
+        return cls(source, names, levels, n_levels, n_rows, cached, counted, counted, copies(source), design)
 
     def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""
@@ -84,7 +92,7 @@ class Known:
     def sample(self, plan: Plan) -> Sample:
         """Return what the criterion may know."""
         k = plan.schedule.max_links
-        return Sample(self.n_levels, self.n_rows, self.counter, k, self.largest(plan))
+        return Sample(self.n_levels, self.n_rows, self.counter, k, self.largest(plan), self.design)
 
     def largest(self, plan: Plan) -> int:
         """Return the largest variable set that the search completes."""

@@ -29,6 +29,9 @@ def seeks_rules(chosen: bool | None, source: CategoricalTable | Joint, plan: Pla
         if chosen:
             raise SettingsError("Rules are looked for in rows; learn from a table, or leave find_rules out.")
         return False
+    if source.design is not None:  # how surprising a sum is, is known for plain rows
+        source.plain("The search for rules") if chosen else None
+        return False
     is_paper = isinstance(plan.criterion, EntropyDecrement) or plan.engine == "reference"
     return is_default and not is_paper if chosen is None else chosen
 

@@ -17,23 +17,22 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.data.column import Column
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import JunctionTree, junction_tree
 from xordal.graph.signed_sets import free_parameters, signed_sets
-from xordal.model.backoff import BackoffNetwork, BackoffTable
+from xordal.model.backoff import BackoffTable
 from xordal.model.inference import Inference
-from xordal.model.parameters import Conditional, Looked, Quotient, Table, probability_table
+from xordal.model.parameters import Conditional, Looked, Quotient, Table
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import Margins
 from xordal.model.ruled import RuledInference, ruled_inference
-from xordal.model.smoothing import Backoff, Smoothing, checked
+from xordal.model.smoothing import Backoff, Smoothing
 from xordal.types.choices import Absent, Unseen
 from xordal.types.learned import Learned
-from xordal.types.varsets import VarSet, members
+from xordal.types.varsets import members
 
 if TYPE_CHECKING:
     from xordal.model.compare import Comparison
@@ -129,6 +128,8 @@ class DecomposableMarkovNetwork:
                 "This network was given with its probabilities, not counted from rows: it cannot be smoothed "
                 "anew."
             )
+        from xordal.model.estimation import CliqueCounts, estimate
+
         counts = CliqueCounts({table.variables: table.counted for table in self.clique_tables()})
         return estimate(
             self.graph,
@@ -446,50 +447,3 @@ class DecomposableMarkovNetwork:
     def clique_tables(self) -> list[Table]:
         """Return the tables of the maximal cliques, in the order of :attr:`cliques`."""
         return [table for _, table in self._clique_factors()]
-
-
-def estimate(
-    graph: ChordalGraph,
-    counter: CellCounter,
-    variables: tuple[str, ...],
-    levels: tuple[tuple[Hashable, ...], ...],
-    *,
-    smoothing: Smoothing = 1.0,
-    learned: Learned | None = None,
-    rules: tuple[NetworkRule, ...] = (),
-) -> DecomposableMarkovNetwork:
-    """Return the network of a graph with tables estimated from counts.
-
-    ``smoothing`` is a number of rows spread evenly over each table, or a :class:`~xordal.Backoff`.
-    """
-    smoothing = checked(smoothing)
-    terms = sorted(signed_sets(graph).items())
-    parts = [part for part, _ in terms]
-    counts = dict(zip(parts, counter.counts(parts), strict=True))
-    n_levels = tuple(map(len, levels))
-    tables: list[Table]
-    if isinstance(smoothing, Backoff):
-        whole = BackoffNetwork.of(junction_tree(graph), counts, variables, n_levels, smoothing)
-        tables = [whole.table(part, counts[part]) for part in parts]
-    else:
-        tables = [probability_table(part, counts[part], n_levels, smoothing) for part in parts]
-    factors = tuple((sign, table) for (_, sign), table in zip(terms, tables, strict=True))
-    return DecomposableMarkovNetwork(variables, levels, graph, factors, learned, rules)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CliqueCounts:
-    """A :class:`~xordal.counting.oracle.CellCounter` that knows the counts of a graph's cliques only."""
-
-    cliques: Mapping[VarSet, CellCounts]
-
-    def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
-        """Return the counts of cliques and of sets inside them."""
-        return [self._count(wanted) for wanted in sets]
-
-    def _count(self, wanted: VarSet) -> CellCounts:
-        if wanted in self.cliques:
-            return self.cliques[wanted]
-        clique = next(clique for clique in self.cliques if wanted & ~clique == 0)
-        inside = members(clique)
-        return self.cliques[clique].over([inside.index(v) for v in members(wanted)])

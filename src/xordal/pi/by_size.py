@@ -53,7 +53,7 @@ def discover_by_size(data: Data, graph: ChordalGraph, most_sets: int) -> Colored
     ``most_sets`` bounds the subsets looked at in one clique: of a larger one the small subsets and the whole.
     """
     assert data.sample.counter is not None and data.sample.n_rows is not None
-    rows = Rows(data.sample.counter, data.sample.n_levels, data.sample.n_rows)
+    rows = Rows.of(data.sample)
     sets, up_to = _candidates(graph, most_sets, rows)
     found = _with_a_hidden_part(rows, sets, log(data.alpha))
     listing = _Listing(data, rows, judged(data), Following(rows, graph, log(data.alpha)))

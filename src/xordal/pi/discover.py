@@ -52,7 +52,7 @@ def discover(data: Data, graph: ChordalGraph, most_sets: int | None = None) -> C
     ``most_sets`` bounds the subsets looked at in one clique, as in :func:`xordal.pi.colored.color`.
     """
     assert data.sample.counter is not None and data.sample.n_rows is not None
-    rows = Rows(data.sample.counter, data.sample.n_levels, data.sample.n_rows)
+    rows = Rows.of(data.sample)
     colored = color(judged(data), graph, most_sets, asks_s5=False)
     # Asked as links are: every variable of the group must be needed, not only the whole be dependent.
     verdicts = data.judge.judge([_whole(data.sample, submodel) for submodel in colored.submodels])

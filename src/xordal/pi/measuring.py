@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.pi.joint import Joint
 from xordal.statistics.bounds import information_bound
+from xordal.statistics.criterion import Sample
 from xordal.statistics.hidden import VISIBLE, Sharing
 from xordal.types.groups import Share, Submodel
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members
@@ -52,16 +53,24 @@ class Rows:
         self.n_levels = tuple(n_levels)
         self.n_rows = n_rows
 
+    @classmethod
+    def of(cls, sample: Sample) -> Rows:
+        """Return the rows of a sample; of weighted or clustered ones, so many as say as much as plain ones."""
+        assert sample.n_rows is not None and sample.counter is not None
+        effective = sample.n_rows if sample.design is None else max(2, int(sample.design.effective_rows))
+        return cls(sample.counter, sample.n_levels, effective)
+
     def n_cells(self, variables: int) -> int:
         """Return how many cells the table of some variables has."""
         return prod(self.n_levels[v] for v in members(variables))
 
     def tables(self, sets: Sequence[VarSet]) -> list[Floats]:
         """Return the tables of some sets, variables in increasing order."""
-        return [
+        found = [
             full_table(counted, [self.n_levels[v] for v in members(variables)])
             for variables, counted in zip(sets, self._counter.counts(sets), strict=True)
         ]
+        return [table if table.sum() == self.n_rows else table * (self.n_rows / table.sum()) for table in found]
 
     def sharing(self, variables: int, context: int = EMPTY) -> Sharing:
         """Return what some variables share given others."""

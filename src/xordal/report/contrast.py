@@ -8,7 +8,8 @@ from itertools import product
 from math import log, prod
 
 from xordal.formats.shown import shown
-from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork
+from xordal.model.estimation import CliqueCounts
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.statistics.chance import expected_gain
 from xordal.types.varsets import VarSet, members
 

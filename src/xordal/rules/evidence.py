@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
-from xordal.rules.coding import numbers_of
+from xordal.rules.coding import numbers_of, some_rows
 from xordal.rules.drawn import share_obeyed
 from xordal.rules.sums import Sums
 
@@ -133,9 +133,9 @@ class Judge:
 
     def _some_rows(self, variables: Sequence[int]) -> tuple[Values, NDArray[np.float64] | None]:
         """Return some columns of at most so many rows, and row weights; equal rows once where cells are few."""
-        step = -(-self.codes.shape[1] // _MOST_ROWS)
-        columns = self.codes[list(variables), ::step].astype(np.int64)
-        weights = None if self.weights is None else self.weights[::step].astype(np.float64)
+        rows = some_rows(self.codes.shape[1], _MOST_ROWS)
+        columns = self.codes[list(variables)][:, rows].astype(np.int64)
+        weights = None if self.weights is None else self.weights[rows].astype(np.float64)
         sizes = tuple(len(self.levels[v]) for v in variables)
         if prod(sizes) > _MOST_CELLS:
             return columns, weights
@@ -160,7 +160,9 @@ class Judge:
             group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)
             best = max(best, sums.agreement_within(group[columns[place]], place))
         if given:
-            best = max(best, share_obeyed(candidate, given, self.codes[:, :_MOST_ROWS]))
+            best = max(
+                best, share_obeyed(candidate, given, self.codes[:, some_rows(self.codes.shape[1], _MOST_ROWS)])
+            )
         return min(best, 1.0)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
-from xordal.rules.coding import Coding
+from xordal.rules.coding import Coding, some_rows
 from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import Judge, log_tail
@@ -170,8 +170,10 @@ class _Seeker:
 
     def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
         """Take a solution as a rule if it is one and is new."""
-        step = -(-self.table.codes.shape[1] // _VOTING_ROWS)
-        candidate = self._candidate(coding, vector, modulus, self.table.codes[:, ::step])
+        codes = self.table.codes
+        if codes.shape[1] > _VOTING_ROWS:
+            codes = codes[:, some_rows(codes.shape[1], _VOTING_ROWS)]
+        candidate = self._candidate(coding, vector, modulus, codes)
         if candidate is None or len(candidate.variables) < 2:
             return
         evidence = self.judge.evidence(candidate)

@@ -85,6 +85,32 @@ def _log_tail_of(x: float, a: float) -> float:
     return float(np.log1p(-min(float(special.gammainc(a, x)), 0.5)))
 
 
+def log_f_tail(g2: float, dof: float, n_units: float) -> float:
+    """Return log P(X >= g2) where X / dof has the F law with dof and dof * n_units degrees of freedom.
+
+    So a G2 is judged whose scale was estimated from so many units; of very many it is a chi-squared.
+
+    Examples
+    --------
+    >>> round(log_f_tail(3.841459, 1, 1e9), 3), round(log_f_tail(3.841459, 1, 10), 3)
+    (-2.996, -2.545)
+    """
+    special = _special()
+    a, b = dof * n_units / 2, dof / 2
+    x = 2 * a / (2 * a + max(g2, 0.0))
+    tail = float(special.betainc(a, b, x))
+    if tail > _UNDERFLOWS:
+        return float(np.log(tail))
+    # I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) * sum of products of (a + b + k) / (a + 1 + k) x (DLMF 8.17.8).
+    term, series = 1.0, 1.0
+    for k in range(_MOST_TERMS):
+        term *= (a + b + k) / (a + 1 + k) * x
+        series += term
+        if term < _PRECISION * series:
+            break
+    return float(a * np.log(x) + b * np.log1p(-x) - np.log(a) - special.betaln(a, b) + np.log(series))
+
+
 @cache
 def _special() -> Any:
     """Return SciPy's special functions, imported when they are needed first."""

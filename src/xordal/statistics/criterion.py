@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Real
-from typing import ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from xordal.counting.oracle import ROUNDING, CellCounter
 from xordal.errors import SettingsError
 from xordal.graph.chain import Addition
 from xordal.types.varsets import LinkSet, SignedSets, VarSet
+
+if TYPE_CHECKING:
+    from xordal.statistics.design import SampleDesign
 
 
 class Evidence(NamedTuple):
@@ -125,6 +128,8 @@ class Sample:
         Largest number of links a candidate may add, the paper's k.
     max_variables
         Largest variable set a candidate may complete.
+    design
+        What survey weights and clusters do to p-values; None for plain rows.
     """
 
     n_levels: tuple[int, ...]
@@ -132,6 +137,7 @@ class Sample:
     counter: CellCounter | None
     max_links: int
     max_variables: int
+    design: SampleDesign | None = None
 
 
 class Judge(Protocol):

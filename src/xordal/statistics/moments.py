@@ -22,6 +22,7 @@ over the cells of one step, in their order: the steps beside it do not change a 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +42,17 @@ _SIGNS = np.array([[-1.0], [1.0], [-1.0], [1.0]])
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Mean and variance of a G2; those of the steps of a chain add up."""
+    """Mean and variance of a G2; those of the steps of a chain add up.
+
+    ``n_units`` is from how many units they are estimated; infinity where they follow from the margins.
+    """
 
     mean: float
     variance: float
+    n_units: float = inf
 
     def __add__(self, other: Moments) -> Moments:
-        return Moments(self.mean + other.mean, self.variance + other.variance)
+        return Moments(self.mean + other.mean, self.variance + other.variance, min(self.n_units, other.n_units))
 
 
 def step_moments(margins: Margins) -> list[Moments]:

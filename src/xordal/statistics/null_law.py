@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, compress
-from math import fsum, log
+from math import fsum, inf, log
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from xordal.counting.finalize import entropy
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.statistics.chi_squared import log_tails
+from xordal.statistics.chi_squared import log_f_tail, log_tails
 from xordal.statistics.criterion import Evidence
+from xordal.statistics.design import SampleDesign
 from xordal.statistics.margins import StepCounts, margins_of
 from xordal.statistics.mean_bounds import mean_bounds
 from xordal.statistics.moments import Moments, step_moments
@@ -39,7 +40,8 @@ def log_p_value(g2: float, law: Moments) -> float:
     The law is shift + scale * chi-squared, with the scale variance / (2 mean) and no shift where that scale is
     at least 1. Very sparse tables have less variance than that; there the scale is 1 and the shift fits the
     mean, which leaves the far tail as heavy as a chi-squared's. A G2 that hardly varies, such as that of an
-    identifier, is given one degree of freedom, so that its own mean is nothing unusual.
+    identifier, is given one degree of freedom, so that its own mean is nothing unusual. Moments that were
+    estimated from few units give the wider tail of an F law; infinite ones mean a p-value of 1.
 
     No p-value is below :func:`lowest_by_mean`, so that one that cannot be small is told from its mean alone.
 
@@ -48,12 +50,14 @@ def log_p_value(g2: float, law: Moments) -> float:
     >>> round(log_p_value(3.841459, Moments(mean=1, variance=2)), 3)
     -2.996
     """
-    if law.mean <= 0:
+    if law.mean <= 0 or law.mean == inf:
         return 0.0
     variance = max(law.variance, 2 * min(law.mean, 1.0))
     scale = max(1.0, variance / (2 * law.mean))
     dof = variance / (2 * scale**2)
     shift = law.mean - scale * dof
+    if law.n_units < inf:
+        return max(log_f_tail((g2 - shift) / scale, dof, law.n_units), lowest_by_mean(g2, law.mean))
     return max(log_tails([(g2 - shift) / scale], [dof])[0], lowest_by_mean(g2, law.mean))
 
 
@@ -99,10 +103,19 @@ class NullLaw:
         Number of levels of each variable.
     seed
         Of the shuffles; each step has a stream of its own, named by its variables.
+    design
+        What survey weights and clusters do to the moments; None for plain rows.
     """
 
-    def __init__(self, counter: CellCounter, n_levels: tuple[int, ...], seed: int = 0) -> None:
+    def __init__(
+        self,
+        counter: CellCounter,
+        n_levels: tuple[int, ...],
+        seed: int = 0,
+        design: SampleDesign | None = None,
+    ) -> None:
         self._counter = counter
+        self._design = design
         self._n_levels = n_levels
         self._seed = seed
         self._counts: dict[VarSet, CellCounts] = {}
@@ -136,6 +149,8 @@ class NullLaw:
 
     def mean_bounds(self, batch: Sequence[Evidence]) -> list[float]:
         """Return a bound below the mean of each candidate's G2, for much less work than its moments."""
+        if self._design is not None:
+            return [0.0] * len(batch)
         chains = [self._chain(found) for found in batch]
         new = dict.fromkeys(step for chain in chains for step in chain if step not in self._bounds)
         self._count([margin for step in new for margin in _margins(step)])
@@ -196,6 +211,11 @@ class NullLaw:
 
     def _work_out(self, steps: Iterable[Addition]) -> None:
         """Compute the moments of steps that are not known."""
+        if self._design is not None:
+            self._steps.update(
+                self._design.moments(step for step in dict.fromkeys(steps) if step not in self._steps)
+            )
+            return
         for block in self._blocks(step for step in dict.fromkeys(steps) if step not in self._steps):
             self._work_out_block(block)
 

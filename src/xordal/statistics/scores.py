@@ -121,6 +121,10 @@ class BDeu:
     def on(self, sample: Sample) -> Judge:
         """Return the judge of candidates in this sample."""
         n_rows = _rows(sample, "BDeu")
+        if sample.design is not None:
+            raise SettingsError(
+                "BDeu counts plain rows; for fractional weights or clusters choose BIC (--bic)."
+            )
         assert sample.counter is not None
         return _BDeuJudge(sample.counter, sample.n_levels, n_rows, float(self.ess))
 
@@ -234,7 +238,8 @@ def _rows(sample: Sample, name: str) -> int:
         raise SettingsError(
             f"{name} needs rows: learn from a table, or choose EntropyDecrement for an exact joint."
         )
-    return sample.n_rows
+    # Rows that weigh unequally or are alike say less: a score counts as many as would say as much.
+    return sample.n_rows if sample.design is None else max(2, int(sample.design.effective_rows))
 
 
 def _check_positive(name: str, value: float, *, or_zero: bool = False) -> None:

@@ -88,7 +88,8 @@ class SignificanceJudge:
         self._n_rows, self._n_levels = sample.n_rows, sample.n_levels
         weights = Weights(len(sample.n_levels), sample.max_links, sample.max_variables)
         self._log_weight = cache(weights.log_weight)
-        self._law = NullLaw(sample.counter, sample.n_levels, seed)
+        self._is_plain = sample.design is None
+        self._law = NullLaw(sample.counter, sample.n_levels, seed, sample.design)
         self._needed = NeededParts(self._law, sample.n_levels)
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
@@ -148,7 +149,11 @@ class SignificanceJudge:
 
     def _is_beyond_doubt(self, found: Evidence, bar: float) -> bool:
         """Whether no exact p-value is needed; the bound holds for the nominal one too, of lower moments."""
-        return len(found.links) == 1 and is_beyond_doubt(2 * self._n_rows * found.gain, found.dof, bar)
+        return (
+            self._is_plain
+            and len(found.links) == 1
+            and is_beyond_doubt(2 * self._n_rows * found.gain, found.dof, bar)
+        )
 
     def log_p_values(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-value of each as a whole, accepted or not."""

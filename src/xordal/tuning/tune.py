@@ -143,7 +143,7 @@ def tune(  # noqa: PLR0913 - all but the data are keyword-only, each with a defa
     check_whole_numbers(("folds", folds, 2), ("seed", seed, 0), ("workers", workers, 1))
     grid = Grid.of(links, penalties, smoothings)
     how, settings = separated(settings)
-    table = table_from(data, **how)
+    table = table_from(data, **how).plain("Tuning")
     _check(settings)
     settings["local_search"] = bool(settings.get("local_search"))
     splits = folds_of(table, folds, seed) if valid is None else [split_with(table, valid)]

@@ -6,7 +6,8 @@ from typing import Any
 
 from xordal.formats.shown import shown
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import CliqueCounts, DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import CliqueCounts, estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.summary import ReportSummary, summarise
 from xordal.types.trace import single_link_part
 

@@ -97,20 +97,27 @@ def main() -> None:
         return
     stop = Stop()
     threading.Thread(target=_listen, args=(stop,), daemon=True).start()
-    os.nice(5)  # the server comes first
     _bound_memory()
     job = json.loads(first)
+    if job["task"] == "learn":
+        os.nice(5)  # the server, and those who wait for a first look, come first
     _carried_out(job["task"], Path(job["folder"]), tell, stop)
     channel.close()
     os._exit(0)  # threads of Arrow, taken down with the interpreter, were seen to abort a process
 
 
 def _warm_up() -> None:
-    """Import what every task needs, before there is one."""
-    from xordal.data.read import read  # noqa: F401
-    from xordal.learning.fitting import fit_network  # noqa: F401
-    from xordal.learning.learn import learn  # noqa: F401
-    from xordal.report.summary import summarise  # noqa: F401
+    """Go once through everything with a table of a few rows, so that it is loaded before there is a task."""
+    from tempfile import TemporaryDirectory
+
+    from xordal.web.store import Store
+
+    with TemporaryDirectory() as name:
+        folder = Store(Path(name)).new("warm-up")
+        folder.upload.write_text("a,b,c\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 10)
+        _look(folder, "warm-up", lambda event: None, Stop())
+        folder.write("settings", {})
+        _learn(folder, "warm-up", lambda event: None, Stop())
 
 
 def _listen(stop: Stop) -> None:
@@ -347,7 +354,7 @@ class _Picture:
         self._told = now
         share = min(at.sets_scanned / self._n_sets, 1.0)
         took = now - self._began
-        left = took * (1 - share) / share if 0.02 < share < 1 and took > 1 else None
+        left = took * (1 - share) / share if 0.02 < share < 1 and took > 3 else None
         ahead = "pairs" if at.lookahead == 1 else f"{at.lookahead} links at a time"
         words = f"trying {ahead}; {at.sets_scanned:,} sets of columns looked at"
         self._tell({"event": "progress", "words": words, "share": share, "left": left})

@@ -14,7 +14,7 @@ from xordal.formats.bars import bar_lines
 from xordal.formats.shown import width_of
 from xordal.formats.stories import comparison_lines
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import estimate
+from xordal.model.estimation import estimate
 
 
 def chain(length: int) -> DecomposableMarkovNetwork:

@@ -22,7 +22,7 @@ from xordal.formats.model_file import dumps, load, loads
 from xordal.formats.stories import network_to_json, story_lines, structure_lines, variable_lines
 from xordal.graph.chordal import ChordalGraph
 from xordal.learning.fitting import fit_network
-from xordal.model.network import estimate
+from xordal.model.estimation import estimate
 from xordal.pi.zoo import music_box, table_1
 
 

@@ -15,7 +15,8 @@ from tests.strategies import chordal_graphs, tables
 from xordal import Backoff, CategoricalTable, DataError, SettingsError
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.graph.chordal import ChordalGraph
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import checked, smoothing_from_text, smoothing_text
 from xordal.types.varsets import members
 

@@ -21,7 +21,8 @@ from xordal.graph.chordal import ChordalGraph, linked
 from xordal.learning.fitting import fit_network
 from xordal.model.clique_orders import BestNetworks
 from xordal.model.directed import Family
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.ordered_clique import Prices
 from xordal.model.orientation import _climb, _network, _starts
 from xordal.model.parent_sets import choices_in

@@ -13,7 +13,8 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.learning.fitting import fit_network
 from xordal.learning.learn import learn
 from xordal.model import placing, rule_tree
-from xordal.model.network import DecomposableMarkovNetwork, estimate
+from xordal.model.estimation import estimate
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.placing import IN_A_TABLE, is_placed, placed
 from xordal.model.rule import NetworkRule
 from xordal.types.rules import AdditiveRule

@@ -26,7 +26,7 @@ from xordal import (
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.graph.chordal import ChordalGraph
 from xordal.learning.fitting import fit_network
-from xordal.model.network import estimate
+from xordal.model.estimation import estimate
 from xordal.model.predict import score_rows
 from xordal.model.rows import RowCodes, encoded
 from xordal.pi.zoo import music_box

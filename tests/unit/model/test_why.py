@@ -17,7 +17,7 @@ from tests.unit.model.test_use import box, xor
 from xordal import CategoricalTable, Constraints, DataError, DecomposableMarkovNetwork, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.learning.fitting import fit_network
-from xordal.model.network import estimate
+from xordal.model.estimation import estimate
 from xordal.model.query import query
 from xordal.pi.zoo import music_box
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
-from xordal.cli.app import app
+from xordal.cli.app import app, main
 
 
 def test_one_column_of_codes_is_split_and_told(tmp_path: Path) -> None:
@@ -45,3 +47,58 @@ def test_broken_into_the_data_itself_is_refused_and_nothing_is_lost(tmp_path: Pa
     file.write_text(text, encoding="utf-8")
     told = CliRunner().invoke(app, ["rules", str(file), "--broken", str(file)])
     assert told.exit_code != 0 and file.read_text(encoding="utf-8") == text
+
+
+def test_split_columns_are_written_for_other_commands(tmp_path: Path) -> None:
+    file, split = tmp_path / "codes.csv", tmp_path / "split.csv"
+    file.write_text("code,shop\n" + "".join(f"{n:03d},{n % 2}\n" for n in range(1000)), encoding="utf-8")
+    run = CliRunner().invoke
+    done = run(app, ["rules", str(file), "--split", "code", "--split-to", str(split), "--moduli", "2"])
+    assert done.exit_code == 0, done.output
+    lines = split.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "code1,code2,code3,shop" and lines[124] == "1,2,3,1" and len(lines) == 1001
+    refused = run(app, ["rules", str(file), "--split-to", str(split)])
+    assert refused.exit_code != 0 and "--split COL" in refused.output
+
+
+DIGITS = "".join(f"{a},{b},{(a + b) % 5}\n" for a in range(5) for b in range(5))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "told"),
+    [
+        ("a,b,c\n" + DIGITS[:30], [], "The table is too short|common enough"),
+        ("a\n" + "1\n2\n" * 20, [], "at least two columns that vary.*--split"),
+        ("a,b\n" + "".join(f"v{k},w{k}\n" for k in range(10_000)), [], "common enough.*--merge-rare"),
+        ("a,b,c\n" + DIGITS * 8, ["--moduli", "1031"], "factor 1031 above 1021"),
+        ("a,b,c\n" + DIGITS * 8, ["--moduli", "4"], "divisible by 4"),
+        ("a,b,c\n" + DIGITS * 8, ["--moduli", "two"], "whole numbers with commas"),
+        ("a,b,c\n" + DIGITS * 8, ["--split", "a"], "'a' cannot be split"),
+        ("a,b,c\n" + DIGITS * 8, ["--split", "d"], "no column 'd'"),
+    ],
+)
+def test_what_cannot_be_done_is_answered_in_a_sentence(
+    text: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "data.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(["rules", str(file), *options])
+    assert end.value.code not in (0, None)
+    printed = capsys.readouterr()
+    assert re.search(told, " ".join(printed.err.split())) and not printed.out
+    assert "Traceback" not in printed.err
+
+
+def test_a_column_of_ten_thousand_levels_is_left_out_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "data.csv"
+    rows = (f"v{k},{k % 2},{k // 2 % 2},{(k + k // 2) % 2}\n" for k in range(10_000))
+    file.write_text("id,a,b,c\n" + "".join(rows), encoding="utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(["rules", str(file), "--moduli", "2"])
+    printed = capsys.readouterr()
+    assert end.value.code in (0, None)
+    assert "too many levels to have a value each: 'id'" in " ".join(printed.err.split())
+    assert "parity" in printed.out

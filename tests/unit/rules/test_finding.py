@@ -278,3 +278,14 @@ def test_rare_levels_make_no_rule() -> None:
     rare = [generator.choice(5, size=2000, p=[0.94, 0.02, 0.02, 0.01, 0.01]) for _ in range(6)]
     bits = (generator.random((8, 2000)) < 0.03).astype(np.int64)
     assert not told(find_rules(table_of(np.stack(rare)))) and not told(find_rules(table_of(bits)))
+
+
+@pytest.mark.parametrize("n_rows", [6_000, 50_000])
+def test_a_table_in_order_is_judged_as_a_shuffled_one(n_rows: int) -> None:
+    """Columns that count up again and again look constant in every second row."""
+    k = np.arange(n_rows)
+    table = {"a": k % 2, "b": k // 2 % 2, "c": (k + k // 2) % 2}
+    found = find_rules({name: column.tolist() for name, column in table.items()}, moduli=[2])
+    assert [(rule.name, rule.n_broken) for rule in found] == [("parity", 0)]
+    by_chance = found.rules[0].by_chance
+    assert by_chance == pytest.approx(0.5, abs=0.02)

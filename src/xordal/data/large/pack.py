@@ -24,7 +24,7 @@ from xordal.data.large.store import BITS, BLOCK, CODES, WEIGHTS, Blocks, code_ty
 from xordal.data.missing import Gaps, as_level
 from xordal.data.packed import pack
 from xordal.data.table import CategoricalTable
-from xordal.data.weights import weights_of
+from xordal.data.weights import counts_of
 from xordal.errors import DataError
 
 
@@ -195,7 +195,7 @@ def weights_by_number(survey: Survey, label: str) -> NDArray[np.int64]:
     )
     if survey.counts[0]:
         column = Column(column.name, column.levels, np.append(column.codes, np.int32(MISSING)))
-    found = weights_of(column, lambda row, name: f"{label}, column {name!r}")
+    found = counts_of(column, lambda row, name: f"{label}, column {name!r}")
     total = sum(int(w) * int(n) for w, n in zip(found, survey.counts[1:], strict=False))
     if total >= 2**53:
         raise DataError("The row weights add up to more than 2^53. Divide them by a common factor.")

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,14 @@ from xordal.data.large.batches import Files, LazyPolars, Source
 from xordal.data.large.files import DataFile, told
 from xordal.data.large.gather import Gathered, RowsRead, Survey, gather
 from xordal.data.large.pack import Chosen, Kept, Plan, plan, surrogate, weights_by_number, write_columns
-from xordal.data.large.store import Blocks, DamagedStore, check_files, read_description, write_description
+from xordal.data.large.store import (
+    Blocks,
+    DamagedStore,
+    check_files,
+    check_sizes,
+    read_description,
+    write_description,
+)
 from xordal.data.missing import refusal, settled
 from xordal.data.select import check_names, named
 from xordal.data.table import CategoricalTable
@@ -65,24 +72,54 @@ def _from_cache(entry: Path, stamp: list[Any], steps: Steps) -> CategoricalTable
     if not entry.is_dir():
         return None
     try:
-        about = read_description(entry)
-        if about.get("stamp") != stamp:
+        found = _entry(entry, stamp)
+        if found is None:
             return None
-        check_files(entry, about)
-        surveys = _read_surveys(entry / _LEVELS)
+        surveys, about = found
         silent = replace(steps, warn=_nothing, tell=_nothing)
-        made = _made(surveys, [survey.counts for survey in surveys], silent, int(about["n_read"]))
-        if [column.name for column in made.columns] != about["names"]:
+        made = _made(surveys, [survey.counts for survey in surveys], silent, about.n_read)
+        if [column.name for column in made.columns] != about.names:
             return None  # another judge: columns that one leaves out stay with the other
-        table = _opened(entry, made, int(about["n_rows"]))
-        messages = [(bool(is_warning), str(line)) for is_warning, line in about["messages"]]
-    except (DamagedStore, pa.ArrowException, OSError, KeyError, TypeError, IndexError, AttributeError) as error:
+        check_sizes(entry, made.n_levels, about.n_rows)
+        table = _opened(entry, made, about.n_rows)
+    except DamagedStore as error:
         steps.tell(f"The cached table in {str(entry)!r} is damaged ({error}); it is made anew.")
         cache.remove(entry)
         return None
-    for is_warning, line in messages:
+    for is_warning, line in about.messages:
         (steps.warn if is_warning else steps.tell)(line)
     return table
+
+
+class _About(NamedTuple):
+    """What the description of an entry says."""
+
+    names: list[str]
+    n_rows: int
+    n_read: int
+    messages: list[tuple[bool, str]]
+
+
+def _entry(entry: Path, stamp: list[Any]) -> tuple[list[Survey], _About] | None:
+    """Return what an entry says of its table; None where it is of other data.
+
+    Raises
+    ------
+    DamagedStore
+        If it is not what was written.
+    """
+    said = read_description(entry)
+    if said.get("stamp") != stamp:
+        return None
+    check_files(entry, said)
+    try:
+        messages = [(bool(is_warning), str(line)) for is_warning, line in said["messages"]]
+        about = _About(
+            [str(name) for name in said["names"]], int(said["n_rows"]), int(said["n_read"]), messages
+        )
+        return _read_surveys(entry / _LEVELS), about
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedStore(f"its description cannot be understood: {error}") from None
 
 
 def _nothing(line: str) -> None:

@@ -151,20 +151,33 @@ def read_description(folder: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(text)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DamagedStore(f"{folder / DESCRIPTION} cannot be read ({error}).") from None
-    if found["format"] != FORMAT:
-        raise DamagedStore(f"{folder} is of format {found['format']}, not {FORMAT}.")
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise DamagedStore(f"{folder} is not of format {FORMAT}.")
     return found
 
 
 def check_files(folder: Path, description: dict[str, Any]) -> None:
     """Refuse a folder whose files are not those that were written."""
-    for name, written in description["files"].items():
+    files = description.get("files")
+    if not isinstance(files, dict) or not {CODES, BITS} <= files.keys():
+        raise DamagedStore(f"{folder / DESCRIPTION} does not name the files of a table.")
+    for name, written in files.items():
         try:
             found = list(_sum_of(folder / name))
         except OSError as error:
             raise DamagedStore(f"{folder / name} cannot be read ({error.strerror}).") from None
         if found != written:
             raise DamagedStore(f"{folder / name} is damaged.")
+
+
+def check_sizes(folder: Path, n_levels: tuple[int, ...], n_rows: int) -> None:
+    """Refuse a folder whose files are not as long as those of so many rows."""
+    is_weighted = (folder / WEIGHTS).exists()
+    n_planes, n_words = int(first_planes(n_levels, is_weighted=is_weighted)[-1]), -(-n_rows // WORD)
+    needed = {CODES: len(n_levels) * n_rows * code_type(n_levels).itemsize, BITS: 8 * n_planes * n_words}
+    for name, size in {**needed, **({WEIGHTS: 8 * n_rows} if is_weighted else {})}.items():
+        if (folder / name).stat().st_size != size or n_rows < 1:
+            raise DamagedStore(f"{folder / name} is not that of {n_rows} rows.")
 
 
 def _sum_of(path: Path) -> tuple[int, int]:

@@ -11,7 +11,7 @@ The few lines of SQL are plain ones that every database knows; only quoting of n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -57,20 +57,20 @@ class Query:
             return self._names(database)
 
     def _names(self, database: Any) -> list[str]:
-        cursor = database.cursor()
-        cursor.execute(f"SELECT * FROM ({self.sql}) AS t WHERE 1 = 0")
-        names = [str(column[0]) for column in cursor.description]
-        cursor.close()
-        return names
+        with closing(database.cursor()) as cursor:
+            cursor.execute(f"SELECT * FROM ({self.sql}) AS t WHERE 1 = 0")
+            return [str(column[0]) for column in cursor.description]
 
     def counted(self, only: Sequence[str]) -> Counted | None:
         """Return the distinct rows of some columns with their number; None where they may be many."""
-        with self._told(), self.connect() as database:
-            cursor = database.cursor()
-            each = ", ".join(f"COUNT(DISTINCT {quoted(name)})" for name in only)
+        with self._told(), self.connect() as database, closing(database.cursor()) as cursor:
+            each = ", ".join(f"COUNT(DISTINCT {quoted(name)}), COUNT({quoted(name)})" for name in only)
             cursor.execute(f"SELECT COUNT(*), {each} FROM ({self.sql}) AS t")
-            n_rows, *distinct = (int(number) for number in cursor.fetchone())
-            if prod(n + 1 for n in distinct) > min(MOST_GROUPS, n_rows):  # one more for what is missing
+            n_rows, *numbers = (int(number) for number in cursor.fetchone())
+            if n_rows == 0:
+                raise DataError(f"{self.label}: the query returns no rows.")
+            n_values = [n + (has < n_rows) for n, has in zip(numbers[::2], numbers[1::2], strict=True)]
+            if prod(n_values) > min(MOST_GROUPS, n_rows):
                 return None
             groups = "ALL" if self.is_duckdb else ", ".join(quoted(name) for name in only)
             chosen = ", ".join(quoted(name) for name in only)
@@ -85,8 +85,7 @@ class Query:
         """Yield the rows of the query."""
         chosen = ", ".join(quoted(name) for name in only)
         at = 0
-        with self._told(), self.connect() as database:
-            cursor = _streaming(database)
+        with self._told(), self.connect() as database, closing(_streaming(database)) as cursor:
             cursor.execute(f"SELECT {chosen} FROM ({self.sql}) AS t")
             while rows := cursor.fetchmany(ROWS):
                 yield values_batch(only, rows, (self.label, at), None)

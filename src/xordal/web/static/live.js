@@ -3,7 +3,7 @@ import { button, get, listen, made, number, post, say, timeLeft } from "./dom.js
 import { NetworkMap } from "./map.js";
 import { AskPanel } from "./ask.js";
 
-const PACE = 380, LONGEST = 4000;  // milliseconds between steps, and for all that wait to be shown
+const PACE = 650, LONGEST = 5000;  // milliseconds between steps, and for all that wait to be shown
 
 // Events are shown in their order, steps no faster than one can watch; a long backlog is shown faster.
 const paced = (signal, show) => {

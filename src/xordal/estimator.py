@@ -77,7 +77,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
     limits
         Largest clique and longest time.
     backend
-        Who counts: ``"auto"``, ``"numpy"``, ``"numba"`` or ``"gpu"``, or a
+        Who counts: ``"auto"``, ``"numpy"``, ``"numba"``, ``"gpu"``, ``"blocks"`` or ``"dask"``, or a
         :class:`~xordal.counting.select.Backend` of your own. What is learned does not depend on it.
     missing
         Missing values: ``"error"`` refuses them, ``"drop"`` leaves their rows out of ``fit``, ``"level"`` makes

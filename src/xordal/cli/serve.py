@@ -13,7 +13,7 @@ def serve(
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="Table to begin with (CSV, TSV, Parquet), or a network (model file, BIF and others).",
+            help="Table to begin with (CSV, Excel, Parquet), or a network (model file, BIF and others).",
             show_default=False,
         ),
     ] = None,

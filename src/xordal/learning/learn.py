@@ -99,7 +99,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     engine
         ``"fast"``, or ``"reference"``: the paper line by line, slow, the specification of the other.
     backend
-        Who counts: ``"auto"``, ``"numpy"``, ``"numba"`` or ``"gpu"``, or a
+        Who counts: ``"auto"``, ``"numpy"``, ``"numba"``, ``"gpu"``, ``"blocks"`` or ``"dask"``, or a
         :class:`~xordal.counting.select.Backend` of your own. What is learned does not depend on it.
     constraints
         Links that must or must not be learned; required ones come first in the trace, with lookahead 0.

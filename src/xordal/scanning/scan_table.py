@@ -133,7 +133,7 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     threads
         Number of threads to count with; all cores where None.
     backend
-        Who counts: ``"auto"``, ``"numpy"``, ``"numba"`` or ``"gpu"``, or a
+        Who counts: ``"auto"``, ``"numpy"``, ``"numba"``, ``"gpu"``, ``"blocks"`` or ``"dask"``, or a
         :class:`~xordal.counting.select.Backend` of your own. What is found does not depend on it.
     time_limit
         Seconds after which the best sets found until then are returned.

@@ -16,12 +16,16 @@ _MOST_LEVELS = 6  # drawn of each column
 
 _ODD: dict[Kind, str] = {
     "continuous": "Numbers on a scale. They are cut into ranges.",
+    "words": "Numbers, and a few words among them. Left out; empty those cells in the file to have it cut.",
+    "dates": "Dates. They are left out: each stands in few rows.",
+    "repeated": "Names of people or things that have several rows each. They are left out.",
+    "weights": "Looks like weights of a survey. It is left out; under More settings rows can be counted by it.",
     "identifier": "A value of its own in most rows. It is left out: there is nothing to learn from it.",
     "many levels": "Very many values. Chance alone makes such columns look related; rare values are merged.",
     "counts": "Looks like a count of rows. Use it as the number of times each row counts.",
     "constant": "The same value in every row. It is left out: nothing can depend on it.",
 }
-_LEFT_OUT: set[Kind] = {"identifier", "constant", "counts"}
+_LEFT_OUT: set[Kind] = {"identifier", "repeated", "dates", "weights", "words", "constant", "counts"}
 
 
 def overview(columns: Sequence[Column]) -> dict[str, Any]:

@@ -81,6 +81,7 @@ class RunSettings:
             bins=Binning.of(bins),
             merge_rare=self.merge_rare,
             categorical=self.categorical,
+            cache="off",  # nothing of an upload is kept anywhere but in its run
         )
 
     def search(self) -> dict[str, Any]:

@@ -289,3 +289,21 @@ def test_a_table_in_order_is_judged_as_a_shuffled_one(n_rows: int) -> None:
     assert [(rule.name, rule.n_broken) for rule in found] == [("parity", 0)]
     by_chance = found.rules[0].by_chance
     assert by_chance == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_level_that_only_errors_reach_does_not_turn_a_total_into_a_rule() -> None:
+    """Given a value of its own, 11 makes a sum modulo 3 and 5 that fewer rows break than the total."""
+    generator = np.random.default_rng(910202)
+    one, two = generator.integers(0, 7, 3000), generator.integers(0, 5, 3000)
+    wrong = generator.random(3000) < 0.02
+    total = one + two + wrong * generator.integers(1, 3, 3000)
+    found = find_rules({"one": one.tolist(), "two": two.tolist(), "total": total.tolist()})
+    assert [(rule.modulus, rule.name) for rule in found] == [(0, "total")]
+    assert found.rules[0].n_broken == wrong.sum()
+
+
+def test_exactly_one_of_seven_is_not_told_of_six_of_them_again() -> None:
+    generator = np.random.default_rng(4)
+    chosen = generator.choice(7, size=3000, p=[0.15] * 6 + [0.1])
+    found = find_rules({f"is{k}": (chosen == k).tolist() for k in range(7)})
+    assert [(rule.name, len(rule.variables), rule.n_broken) for rule in found] == [("exactly one", 7, 0)]

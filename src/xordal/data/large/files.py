@@ -19,6 +19,8 @@ from xordal.errors import DataError, counted
 LARGE = 1 << 27
 """Bytes from which a single file is packed on disk rather than read into memory."""
 _ENDINGS = (".parquet", ".pq", ".parq", ".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".txt", ".txt.gz")
+_LOOKED_AT = 4096  # bytes that show whether a file is text
+_NO_COLUMNS = (b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"ARROW1", b"%PDF", b"SQLite format 3")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -83,9 +85,22 @@ def _files(path: str) -> list[DataFile] | None:
 
 def _is_large(path: str) -> bool:
     try:
-        return path != "-" and Path(path).is_file() and Path(path).stat().st_size >= LARGE
+        is_large = path != "-" and Path(path).is_file() and Path(path).stat().st_size >= LARGE
+        return is_large and (_start_of(Path(path)) == b"PAR1" or is_text(Path(path)))
     except (OSError, ValueError):
         return False  # whoever opens it says what is wrong
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file is plain text in columns, perhaps compressed with gzip: what can be read piece by piece.
+
+    Workbooks, Feather files, JSON Lines and other compressed files are read as a whole.
+    """
+    with path.open("rb") as file:
+        start = file.read(_LOOKED_AT)
+    if start.startswith((b"\x1f\x8b", b"\xff\xfe", b"\xfe\xff")):  # gzip, and the marks of UTF-16
+        return True
+    return b"\0" not in start and not start.startswith(_NO_COLUMNS) and start.lstrip()[:1] not in (b"{", b"[")
 
 
 def _is_data(path: Path, folder: Path) -> bool:

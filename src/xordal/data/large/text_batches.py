@@ -23,6 +23,7 @@ from xordal.data.column import Column
 from xordal.data.dialect import TextFormat, encoding_of, undecodable
 from xordal.data.files import file_columns
 from xordal.data.large.batches import Piece, kind_of
+from xordal.data.large.files import is_text
 from xordal.data.text import Text, split_text, without_tokens
 from xordal.errors import DataError
 
@@ -63,7 +64,8 @@ class TextReader:
 
     def _is_moderate(self, path: Path) -> bool:
         with _told(path):
-            return path.stat().st_size <= (MODERATE // 8 if _is_gzip(path) else MODERATE)
+            most = MODERATE // 8 if _is_gzip(path) else MODERATE
+            return path.stat().st_size <= most or not is_text(path)
 
     def _whole(self, path: Path) -> list[Column]:
         """Return the columns of a file of moderate size; those of the last one are kept."""

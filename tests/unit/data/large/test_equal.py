@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from tests.examples import some
 from xordal.data.discretise import Bins
-from xordal.data.large import batches, parquet_batches, text_batches
+from xordal.data.large import batches, files, parquet_batches, text_batches
 from xordal.data.large import read as large_read
 from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
@@ -81,7 +81,8 @@ how_to_read = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=some(60))
+@pytest.mark.slow
+@settings(max_examples=some(40))
 @given(data=columns(), how=how_to_read, cuts=st.lists(st.integers(0, 40), max_size=3), rows=st.integers(1, 9))
 def test_parquet_files_are_one_table(
     tmp_path_factory: pytest.TempPathFactory, data: dict[str, list[Any]], how: Any, cuts: list[int], rows: int
@@ -103,7 +104,8 @@ def test_parquet_files_are_one_table(
             assert plain(outcome(source, **how)) == plain(expected)
 
 
-@settings(max_examples=some(60))
+@pytest.mark.slow
+@settings(max_examples=some(40))
 @given(data=columns(("text",)), how=how_to_read, cut=st.integers(0, 40), streams=st.booleans())
 def test_text_files_are_one_table(
     tmp_path_factory: pytest.TempPathFactory, data: dict[str, list[Any]], how: Any, cut: int, streams: bool
@@ -126,7 +128,8 @@ def test_text_files_are_one_table(
         assert outcome(names, **how) == expected
 
 
-@settings(max_examples=some(40))
+@pytest.mark.slow
+@settings(max_examples=some(30))
 @given(data=columns(), how=how_to_read)
 def test_a_lazy_frame_is_its_frame(data: dict[str, list[Any]], how: Any) -> None:
     frame = pl.DataFrame(data, strict=False)
@@ -135,7 +138,8 @@ def test_a_lazy_frame_is_its_frame(data: dict[str, list[Any]], how: Any) -> None
         assert plain(outcome(frame.lazy(), **how)) == plain(outcome(frame, **how))
 
 
-@settings(max_examples=some(30))
+@pytest.mark.slow
+@settings(max_examples=some(20))
 @given(
     data=columns(("text", "whole")),
     weights=st.lists(st.integers(0, 3), min_size=40, max_size=40),
@@ -189,3 +193,25 @@ def test_many_levels_take_more_bytes(tmp_path: Path) -> None:
     assert found.identity() == expected.identity()
     assert found.codes.dtype == np.int32
     assert isinstance(found, CategoricalTable)
+
+
+def test_which_large_files_are_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text and Parquet; what must be read as a whole is, however large it is."""
+    monkeypatch.setattr(files, "LARGE", 1)
+    table = pa.table({"a": ["x", "y"], "b": ["0", "1"]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("a,b\nx,0\ny,1\n")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\nx,0\ny,1\n"))
+    (tmp_path / "t.jsonl").write_text('{"a": "x", "b": "0"}\n{"a": "y", "b": "1"}\n')
+    with pa.OSFile(str(tmp_path / "t.feather"), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
+        out.write_table(table)
+    for name, streams in (
+        ("parquet", True),
+        ("csv", True),
+        ("csv.gz", True),
+        ("jsonl", False),
+        ("feather", False),
+    ):
+        found = read_table(tmp_path / f"t.{name}")
+        assert (found.blocks is not None) == streams, name
+        assert found.codes.tolist() == [[0, 1], [0, 1]]

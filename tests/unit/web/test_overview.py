@@ -1,0 +1,36 @@
+"""What columns look like: every kind of odd column has a word for people."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import xordal
+from xordal.data.column import from_values
+from xordal.data.dialect import TextFormat
+from xordal.data.read import columns_from
+from xordal.data.suspects import Kind
+from xordal.web.overview import _ODD, overview
+
+PAGE = Path(xordal.__file__).parent / "web" / "static" / "look.js"
+PARTS = Path(__file__).parents[3] / "docs" / "tables" / "parts.csv"
+
+
+def test_every_kind_has_its_words_here_and_in_the_page() -> None:
+    assert set(_ODD) == set(get_args(Kind))
+    line = re.search(r"const KINDS = \{(.*?)\};", PAGE.read_text(encoding="utf-8"))
+    assert line is not None
+    assert all(kind in line[1] for kind in get_args(Kind))
+
+
+def test_a_table_as_people_have_it() -> None:
+    found = overview(columns_from(PARTS, TextFormat())[0])
+    taken = [column["name"] for column in found["columns"] if column["taken"]]
+    assert taken == ["line", "supplier", "shift", "oven_temp", "pressure", "defect"]
+    assert found["settings"]["bins"] == 4 and found["settings"]["missing"] == "level"
+
+
+def test_counts_of_rows_are_used_as_such() -> None:
+    columns = [from_values("a", ["x", "y"]), from_values("Freq", [3, 4])]
+    assert overview(columns)["settings"]["weights"] == "Freq"

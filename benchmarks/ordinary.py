@@ -4,8 +4,8 @@ Rows are drawn from networks of the Bayesian Network Repository (seed 1) and giv
 of strings: what is measured is the user's call, `xordal.learn(frame)`, hidden groups and rules included, in a
 process that has learned before. *Before* is an earlier version of xordal (`--before` names its source folder);
 all versions and the peer run in turn, each in a process of its own. The peer is pyAgrum's greedy hill climbing
-with one thread, which is its best here: with two it is many times slower. Seconds are processor seconds, those
-of all threads together, so that other work on the machine counts little; medians where there are several
+with one thread, which is its best here: with two it is several times slower. Seconds are processor seconds,
+those of all threads together, so that other work on the machine counts little; medians where there are several
 rounds. *Same* says whether both versions learned the same links, in the same order, with the same gains and
 p-values, to the bit.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import xordal
 from xordal import DataError, DataWarning, Learned, MultiLinkSearch, SettingsError
+from xordal.types.rules import Rule
 
 XOR = pd.DataFrame([(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 30, columns=["a", "b", "c"])
 HOLED = pd.DataFrame({name: [None, *XOR[name]] for name in XOR.columns}, dtype="Int64")
@@ -185,3 +187,11 @@ def test_an_exact_joint_is_not_read() -> None:
     with pytest.raises(SettingsError, match="leave bins out"):
         xordal.learn(table_1().joint, bins=3)
     assert isinstance(xordal.learn(table_1().joint), Learned)
+
+
+def test_a_column_that_others_determine_is_not_among_those_that_do() -> None:
+    learned = xordal.learn(XOR)
+    assert learned.submodels is not None
+    rule = Rule("function", holds=0.93, by_chance=0.6, target=2, low=0.91, high=0.95)
+    told = repr(replace(learned, submodels=(replace(learned.submodels[0], rule=rule),)))
+    assert told.splitlines()[1].startswith("  a, b determine c, in 93.0 % of rows left out")

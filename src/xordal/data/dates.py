@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import date, datetime, time
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from xordal.data.column import Column
 from xordal.errors import DataError, SettingsError, nearest
@@ -118,6 +118,26 @@ def part_of(column: Column, part: DatePart) -> Column:
     groups = [distinct.index(each) for each in numbers]
     made = column.regrouped(groups, [told(each) for each in distinct])
     return Column(part_name(column.name, part), made.levels, made.codes)
+
+
+def parts_named(columns: Mapping[str, Column], names: Sequence[str]) -> dict[str, Column]:
+    """Return the parts of dates that some names ask for, where a table has the dates and not the parts.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> visits = {"visit": from_values("visit", ["2024-02-01", "2024-01-31"])}
+    >>> parts_named(visits, ["visit month", "age"])["visit month"].levels
+    ('Jan', 'Feb')
+    """
+    found: dict[str, Column] = {}
+    for name in names:
+        column, _, part = name.rpartition(" ")
+        if name in columns or column not in columns or part not in _PARTS:
+            continue
+        if as_dates(columns[column].levels) is not None:
+            found[name] = part_of(columns[column], cast("DatePart", part))
+    return found
 
 
 def check_parts(parts: Sequence[str] | Mapping[str, Sequence[str]]) -> None:

@@ -116,6 +116,17 @@ def binned(column: Column, bins: Bins, weights: NDArray[np.int64] | None = None)
     return column.regrouped(groups, bin_labels(edges, values)).compact()
 
 
+def is_binned(levels: Sequence[Hashable]) -> bool:
+    """Whether levels are the labels of bins; a level of missing values may follow.
+
+    Examples
+    --------
+    >>> is_binned(("<= 40", "> 40", "(missing)")), is_binned(("no", "yes"))
+    (True, False)
+    """
+    return len(levels) > 0 and isinstance(levels[0], str) and _LABEL.fullmatch(levels[0]) is not None
+
+
 def bin_of(levels: Sequence[Hashable], number: float) -> int | None:
     """Return which of some levels is the bin that holds a number; None where they are no bins.
 

@@ -7,6 +7,7 @@ from xordal.formats.shown import shown
 from xordal.formats.text import group_rule_text, link_text, ranked_groups, share_text
 from xordal.types.groups import Submodel
 from xordal.types.learned import Learned
+from xordal.types.varsets import members
 
 _MOST_GROUPS, _MOST_LINKS = 5, 8
 
@@ -48,6 +49,11 @@ def _sizes(learned: Learned) -> str:
 def _group(learned: Learned, group: Submodel) -> str:
     names = ", ".join(map(shown, learned.names(group.variables)))
     given = f" given {', '.join(map(shown, learned.names(group.context)))}" if group.context else ""
+    if group.rule is not None and group.rule.target is not None and group.rule.kind == "function":
+        others = [
+            shown(name) for name in learned.names(v for v in members(group.variables) if v != group.rule.target)
+        ]
+        return f"{', '.join(others)}{given} {group_rule_text(learned, group, group.rule).removeprefix('they ')}"
     if group.rule is not None:
         return f"{names}{given}: {group_rule_text(learned, group, group.rule)}"
     return f"{names}{given}" + ("" if group.share is None else f": {share_text(group.share)}")

@@ -7,7 +7,7 @@ bins their column was learned with, and unknown levels into ``"(other)"`` where 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Protocol, get_args
@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where
+from xordal.data.dates import parts_named
 from xordal.data.dialect import TextFormat
-from xordal.data.discretise import OTHER_LEVEL, bin_of
-from xordal.data.levels import as_number
+from xordal.data.discretise import OTHER_LEVEL, bin_of, is_binned
+from xordal.data.levels import as_number, as_numbers
 from xordal.data.missing import MISSING_LEVEL
 from xordal.data.read import columns_from
 from xordal.data.select import check_names
@@ -124,6 +125,7 @@ def encoded(
     columns, where = columns_from(source, text or TextFormat(), least_columns=1)
     check_names(columns)
     by_name = {column.name: column for column in columns}
+    by_name |= parts_named(by_name, network.variables)
     n_rows = len(columns[0].codes)
     if n_rows == 0:
         raise DataError("The table has no rows.")
@@ -148,7 +150,11 @@ def codes_of(column: Column, levels: tuple[Hashable, ...], *, by_text: bool = Fa
     code_of = {level: code for code, level in enumerate(levels)}
     other = code_of.get(OTHER_LEVEL, UNSEEN)
     match = text_matcher(levels) if by_text else None
-    found = [_code(level, levels, code_of, match, other) for level in column.levels]
+    # Money and decimal commas are read by all levels together, as they were when the bins were cut.
+    written = as_numbers(column.levels) if column.levels and is_binned(levels) else None
+    numbers: Sequence[float | None] = written or [as_number(level) for level in column.levels]
+    both = zip(column.levels, numbers, strict=True)
+    found = [_code(level, number, levels, code_of, match, other) for level, number in both]
     if not by_text and all(code < 0 for code in found):
         _check_types(column, levels)
     codes = column.regrouped(found, levels).codes.astype(np.int64)
@@ -157,6 +163,7 @@ def codes_of(column: Column, levels: tuple[Hashable, ...], *, by_text: bool = Fa
 
 def _code(
     level: Hashable,
+    number: float | None,
     levels: tuple[Hashable, ...],
     code_of: dict[Hashable, int],
     match: Callable[[str], int | None] | None,
@@ -165,7 +172,7 @@ def _code(
     if level in code_of:
         return code_of[level]
     found = match(str(level)) if match is not None else None
-    if found is None and (number := as_number(level)) is not None:
+    if found is None and number is not None:
         found = bin_of(levels, number)
     return other if found is None else found
 

@@ -54,11 +54,12 @@ def discover(data: Data, graph: ChordalGraph, most_sets: int | None = None) -> C
     assert data.sample.counter is not None and data.sample.n_rows is not None
     rows = Rows.of(data.sample)
     colored = color(judged(data), graph, most_sets, asks_s5=False)
-    is_seen = data.judge.depends([_whole(data.sample, submodel) for submodel in colored.submodels])
+    # Asked as links are: every variable of the group must be needed, not only the whole be dependent.
+    verdicts = data.judge.judge([_whole(data.sample, submodel) for submodel in colored.submodels])
     told = tuple(
         group_rule(data, _full_by_size(measured(rows, submodel)))
-        for submodel, seen in zip(colored.submodels, is_seen, strict=True)
-        if seen
+        for submodel, verdict in zip(colored.submodels, verdicts, strict=True)
+        if verdict.is_accepted
     )
     return replace(colored, submodels=told, colored_links=links_colored(told))
 

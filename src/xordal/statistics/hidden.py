@@ -47,6 +47,7 @@ VISIBLE = 0.05
 """A pair or part that holds more than this share of what a group shares is visible, one with less is hidden."""
 
 _SPARSE = 20.0  # rows per cell below which the nominal degrees of freedom are not trusted
+_BEYOND_DOUBT = -100.0  # log p-value that no better law would change the verdict on
 _N_DRAWS, _MOST_DRAWN = 200, 128  # tables drawn, and the most cells one of them may have
 _SURE = 1.959964  # standard deviations on either side of 95 % of a normal law
 
@@ -183,7 +184,9 @@ class Sharing:
         """
         assert self.n_rows is not None
         quick = self.quick_log_p(part)
-        if not is_sparse(self.table) or self.table.size > _MOST_DRAWN or quick > -1.0:
+        # A fifth of the cells with fewer than five rows: there chi-squared is off also where rows are many.
+        is_doubtful = is_sparse(self.table) or np.quantile(self.table, 0.2) < LEAST_ROWS
+        if not is_doubtful or self.table.size > _MOST_DRAWN or not _BEYOND_DOUBT < quick < -1.0:
             return quick
         return max(quick, _gamma_log_tail(2 * self.n_rows * part.nats, *_drawn_moments(self.table, margins)))
 

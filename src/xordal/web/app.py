@@ -76,8 +76,8 @@ def make_app(
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         runs = app.state.runs = Runs(site.store)
         await runs.open()
-        for file in site.first:
-            _take_in(runs, file)
+        taken = [_take_in(runs, file).folder.id for file in site.first]
+        app.state.first = taken[-1] if taken else None
         cleaning = asyncio.create_task(_clean(runs))
         yield
         cleaning.cancel()
@@ -170,7 +170,8 @@ async def start(request: Request) -> Response:
     site: Site = request.app.state.site
     told = [run.to_json() for run in reversed(_runs(request).all.values())]
     samples = [_sample(demo) for demo in DEMOS.values()]
-    return JSONResponse({"runs": told, "samples": samples, "most_bytes": site.most_bytes})
+    first = request.app.state.first
+    return JSONResponse({"runs": told, "samples": samples, "most_bytes": site.most_bytes, "first": first})
 
 
 def _sample(demo: Demo) -> dict[str, Any]:
@@ -216,7 +217,7 @@ def _write_sample(demo: Demo, folder: RunFolder) -> None:
         file.writelines(csv_pieces(table.names, rows))
 
 
-def _take_in(runs: Runs, file: Path) -> None:
+def _take_in(runs: Runs, file: Path) -> Run:
     """Begin a run with a file that the user named when starting the server."""
     folder = runs.new(file.name)
     try:
@@ -224,7 +225,7 @@ def _take_in(runs: Runs, file: Path) -> None:
     except OSError:
         folder.remove()
         raise
-    runs.look(folder)
+    return runs.look(folder)
 
 
 async def one_run(request: Request) -> Response:

@@ -206,3 +206,24 @@ def test_any_number_of_titles_is_found(width: int, n_titles: int, data: st.DataO
     titles = [["a title"] + [""] * data.draw(st.integers(0, width - 1)) for _ in range(n_titles)]
     heading = find_heading([*titles, names, *rows], None)
     assert (heading.n_above, heading.names) == (n_titles, names)
+
+
+def test_a_network_takes_new_rows_as_they_are_written(tmp_path: Path) -> None:
+    from xordal import learn
+
+    generator = np.random.default_rng(3)
+    month = generator.integers(1, 13, 400)
+    days = [f"{n % 28 + 1:02}.{m:02}.2024" for n, m in enumerate(month)]
+    price = [
+        f"{1000 * m + n % 90:,.2f}".replace(",", "_").replace(".", ",").replace("_", ".")
+        for n, m in enumerate(month)
+    ]
+    table = {"visit": days, "price": [f"{each} €" for each in price], "late": (month > 6).astype(int)}
+    network = learn(table, bins=2, dates=["quarter"]).network()
+    assert network.variables == ("visit quarter", "price", "late")
+    chances = network.predict_proba(
+        {"visit": ["31.12.2023", "02.01.2024"], "price": ["12.500,00 €", "1.000,50 €"]},
+        "late",
+        absent="missing",
+    )
+    assert chances.argmax(axis=1).tolist() == [1, 0]

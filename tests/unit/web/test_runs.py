@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
-from tests.serving import OWN, Page, entered
+from tests.serving import HOST, OWN, Page, entered
 from xordal.data.write import csv_text
 from xordal.formats.network_files import FORMATS, load
 from xordal.pi.zoo import music_box
 from xordal.web import downloads
+from xordal.web.app import Site, make_app
+from xordal.web.gate import Keys
 from xordal.web.store import A_DAY, Store
 
 pytestmark = pytest.mark.slow  # each starts processes
@@ -230,3 +233,13 @@ def test_what_is_a_day_old_goes(tmp_path: Path) -> None:
     assert store.remove_old(now + 1.1 * A_DAY) == [looked.id]
     assert not looked.path.exists() and learned.path.exists() and not learned.upload.exists()
     assert (tmp_path / "runs").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_file_that_the_server_was_started_with_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "small.csv").write_text("a,b\n0,1\n1,0\n")
+    keys = Keys()
+    site = Site(Store(tmp_path / "runs"), first=(tmp_path / "small.csv",))
+    with TestClient(make_app(site, keys, [HOST]), base_url=OWN) as client:
+        client.get("/", params={"token": keys.token})
+        told = client.get("/api/start").json()
+        assert told["first"] == told["runs"][0]["id"] and told["runs"][0]["label"] == "small.csv"

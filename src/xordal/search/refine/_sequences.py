@@ -233,10 +233,12 @@ def find_ranked(
     last = len(slots) - 1
     for at in range(len(out)):
         x, y = out[at, 1], out[at, 2]
-        code = np.uint64(x) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(y) * np.uint64(0xC2B2AE3D27D4EB4F)
-        for w in range(n_words):
-            code = (code ^ separators[at, w]) * np.uint64(0xFF51AFD7ED558CCD)
-            code ^= code >> np.uint64(32)
+        code = (np.uint64(x) << np.uint64(32)) | np.uint64(y)
+        for w in range(n_words):  # shifts alone: they mix well enough, and cannot overflow
+            code ^= separators[at, w]
+            code ^= code << np.uint64(13)
+            code ^= code >> np.uint64(7)
+            code ^= code << np.uint64(17)
         slot = np.int64(code & np.uint64(last))
         while True:
             place = slots[slot]

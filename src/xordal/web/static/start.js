@@ -6,6 +6,11 @@ const WORDS = { looking: "being read", looked: "ready to learn", waiting: "waiti
 export const showStart = async ({ content, signal, go }) => {
   const told = await get("/api/start");
   if (signal.aborted) return;
+  if (told.first && !sessionStorage.getItem(told.first)) {  // the file that the server was started with is shown first, once
+    sessionStorage.setItem(told.first, "shown");
+    go(`#/run/${told.first}`);
+    return;
+  }
   const megabytes = Math.round(told.most_bytes / 2 ** 20);
   const bar = made("progress", { max: 1, value: 0, hidden: true, "aria-label": "Upload" });
   const take = async file => {

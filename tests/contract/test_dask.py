@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,9 @@ def a_table(n_rows: int, n_columns: int = 12, seed: int = 5) -> CategoricalTable
     return CategoricalTable.from_columns({f"v{v}": column.tolist() for v, column in enumerate(columns)})
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
+@contextmanager
+def started() -> Iterator[Any]:
+    """Three worker processes on this machine."""
     with (
         distributed.LocalCluster(
             n_workers=3,
@@ -53,6 +55,19 @@ def client() -> Iterator[Any]:
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with started() as client:
+        yield client
+
+
+@pytest.fixture
+def own_client() -> Iterator[Any]:
+    """A cluster that a test may leave without workers."""
+    with started() as client:
         yield client
 
 
@@ -155,12 +170,11 @@ def deadly(counter: str, deaths: int) -> str:
     return "done"
 
 
-def test_a_task_that_always_kills_is_refused(client: Any, tmp_path: Path) -> None:
+def test_a_task_that_always_kills_is_refused(own_client: Any, tmp_path: Path) -> None:
     counter = tmp_path / "deaths"
     counter.touch()
     with pytest.raises(DataError, match="died again and again"):
-        list(dask_cluster.Cluster(client).answers([(deadly, str(counter), 1000)]))
-    client.wait_for_workers(3, timeout=60)
+        list(dask_cluster.Cluster(own_client).answers([(deadly, str(counter), 1000)]))
 
 
 def test_workers_that_do_not_see_the_folder_are_sent_the_table(client: Any) -> None:

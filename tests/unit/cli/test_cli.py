@@ -161,7 +161,6 @@ def test_reproduce_as_json(tmp_path: Path) -> None:
     ("arguments", "code", "told"),
     [
         (["learn", "nothing.csv"], 1, "There is no file 'nothing.csv'"),
-        (["learn", "."], 1, "is a directory"),
         (["learn", "bad.csv", "--missing", "error"], 1, "line 3, column 'b': the value is missing"),
         (["learn", "good.csv", "-k", "2", "-m", "3"], 2, "give -k or -m, not both"),
         (["learn", "good.csv", "-k", "0"], 2, "-k"),
@@ -199,6 +198,11 @@ def test_mistakes_get_one_clear_message(tmp_path: Path, arguments: list[str], co
     assert told in done.stderr
     assert done.stdout == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "good.csv"]
+
+
+def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
+    done = run("learn", ".", cwd=tmp_path, code=1)
+    assert done.stderr == "Error: There is no CSV or Parquet file in '.' or below it. Check the folder.\n"
 
 
 def test_names_are_data_and_never_markup(tmp_path: Path) -> None:
@@ -302,11 +306,12 @@ def test_interruption_prints_the_network_so_far(tmp_path: Path) -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     ) as process:
         assert process.stdout is not None
-        steps = [process.stdout.readline() for _ in range(4)]  # the headings and three steps
+        for line in process.stdout:  # the headings and three steps
+            if line.startswith("   3  1"):
+                break
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert steps[3].startswith("   3  1")
     assert "Network: " in out
     assert "learned so far" in err
     assert "Traceback" not in err

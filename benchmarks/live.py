@@ -17,7 +17,7 @@ from time import perf_counter, process_time
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.serving import served
+from tests.browser.live_server import served
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.dialect import TextFormat
 from xordal.data.read import columns_from

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.serving import served
+from tests.browser.live_server import served
 
 HERE = Path(__file__).parent
 WIDTH = 760  # pixels of the recording

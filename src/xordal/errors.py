@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from math import log10
+from pathlib import Path
 
 
 class XordalError(Exception):
@@ -25,6 +28,15 @@ class ModelFileError(DataError):
 
 class DataWarning(UserWarning):
     """A table that can be used and probably should not be as it is: names the column and what to do."""
+
+
+def warn(line: str) -> None:
+    """Warn of data at the line of the caller's own code, however deep inside xordal it is noticed."""
+    package = str(Path(__file__).parent)
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(line, DataWarning, stacklevel=level)
 
 
 class SettingsError(XordalError, ValueError):

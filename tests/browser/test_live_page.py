@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.live_server import Served, served
 from tests.browser.opening import LEAST_CONTRAST
-from tests.browser.serving import Served, served
 from xordal.data.table import CategoricalTable
 from xordal.data.write import csv_text
 from xordal.demos.gallery import DEMOS

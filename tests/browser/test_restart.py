@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.browser.serving import Client, Served, served
+from tests.browser.live_server import Client, Served, served
 from xordal.data.write import csv_text
 
 pytestmark = pytest.mark.slow

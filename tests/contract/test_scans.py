@@ -212,7 +212,8 @@ def test_many_columns(measure: Measure, n_levels: list[int], order: int, has_bas
         if measure != "interaction":
             assert set(above) >= {c for c, value in every.items() if value >= 0.03}
         assert all(every[c] >= value - 1e-6 for c, value in {**above, **best}.items())
-        assert len(best) < len(every) / 2  # it leaves out what it may
+        if name != "blocks":  # which asks for every entropy, as the plain one does
+            assert len(best) < len(every) / 2  # it leaves out what it may
         by_levels: dict[tuple[int, ...], list[float]] = {}
         for chosen, value in (above if measure == "interaction" else every).items():
             by_levels.setdefault(tuple(sorted(n_levels[v] for v in chosen)), []).append(value)

@@ -8,14 +8,13 @@ command line, and so are dates and survey weights, unless ``columns`` or ``categ
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack, cast
 
 from xordal.data.read import ReadingOptions, read, reading_of
 from xordal.data.suspects import Suspect
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataWarning
+from xordal.errors import warn
 
 
 def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
@@ -46,10 +45,10 @@ def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
         for column in found:
             if column.kind != "constant":
                 told = f"{column.message} {LEFT_OUT}" if column.name in out else column.message
-                warnings.warn(told, DataWarning, stacklevel=5)
+                warn(told)
         return out
 
-    return read(source, reading, judge, warn=lambda line: warnings.warn(line, DataWarning, stacklevel=6))
+    return read(source, reading, judge, warn=warn)
 
 
 LEFT_OUT = "It is left out; --columns takes it in by name (in Python: columns=[...] or categorical=[...])."

@@ -8,7 +8,6 @@ columns that are probably no categories.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -31,7 +30,7 @@ from xordal.data.select import check_names, named, select
 from xordal.data.suspects import Suspect, suspect, words_among_numbers
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import RowWeights, any_weights, weights_array, weights_of
-from xordal.errors import DataError, DataWarning, SettingsError, counted, nearest
+from xordal.errors import DataError, SettingsError, counted, nearest, warn
 from xordal.types.choices import CacheBy, Missing
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
@@ -212,13 +211,13 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         sql=sql,
         cache=cache,
     )
-    return read(source, how, _warn, warn=lambda line: warnings.warn(line, DataWarning, stacklevel=5))
+    return read(source, how, _warn, warn=warn)
 
 
 def _warn(found: Sequence[Suspect]) -> Iterable[str]:
     for column in found:
         if column.kind != "constant":
-            warnings.warn(column.message, DataWarning, stacklevel=4)
+            warn(column.message)
     return ()
 
 

@@ -28,7 +28,8 @@ def rule_remarks(network: DecomposableMarkovNetwork | BayesianNetwork) -> list[s
     """Return a line for each rule that the tables of a network do not hold: what it says, and how often."""
     rules = rules_of(network)
     found = FoundRules(network.variables, network.levels, rules, 0, (), (), 0.0)
-    return [f"{rule_words(found, rule)}; {evidence_text(rule)}" for rule in rules]
+    # One line each, whatever a rule or a column is called: a comment ends where its line does.
+    return [" ".join(f"{rule_words(found, rule)}; {evidence_text(rule)}".split()) for rule in rules]
 
 
 def left_out_lines(network: DecomposableMarkovNetwork | BayesianNetwork) -> list[str]:

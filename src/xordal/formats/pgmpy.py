@@ -7,13 +7,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from xordal.errors import DataError, SettingsError
+from xordal.formats.bridged import AnyNetwork, check_model, directed
 from xordal.formats.draft import Draft
-from xordal.formats.left_out import warn_of_rules
-from xordal.model.directed import BayesianNetwork, along_a_perfect_order
-from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.directed import BayesianNetwork
 
 
-def to_pgmpy(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
+def to_pgmpy(network: AnyNetwork) -> Any:
     """Return a network as pgmpy's ``DiscreteBayesianNetwork``, with the same joint distribution.
 
     Names and levels are kept as they are; a decomposable network is directed along a perfect order.
@@ -28,22 +27,21 @@ def to_pgmpy(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
         from pgmpy.models import DiscreteBayesianNetwork
     except ImportError:
         raise SettingsError("This needs pgmpy: pip install pgmpy.") from None
-    warn_of_rules(network)
-    directed = along_a_perfect_order(network) if isinstance(network, DecomposableMarkovNetwork) else network
+    found = directed(network)
     model = DiscreteBayesianNetwork()
-    model.add_nodes_from(directed.variables)
-    model.add_edges_from(directed.arcs)
-    for family in directed.families:
+    model.add_nodes_from(found.variables)
+    model.add_edges_from(found.arcs)
+    for family in found.families:
         inside = (family.variable, *family.parents)
         chances = np.moveaxis(family.shares, -1, 0)
         model.add_cpds(
             TabularCPD(
-                directed.variables[family.variable],
+                found.variables[family.variable],
                 chances.shape[0],
                 chances.reshape(chances.shape[0], -1),
-                evidence=[directed.variables[p] for p in family.parents],
-                evidence_card=[len(directed.levels[p]) for p in family.parents],
-                state_names={directed.variables[v]: list(directed.levels[v]) for v in inside},
+                evidence=[found.variables[p] for p in family.parents],
+                evidence_card=[len(found.levels[p]) for p in family.parents],
+                state_names={found.variables[v]: list(found.levels[v]) for v in inside},
             )
         )
     return model
@@ -57,6 +55,7 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
     DataError
         If a variable has no table, or the model is not sensible.
     """
+    check_model(model, "get_cpds", "pgmpy's DiscreteBayesianNetwork")
     tables = {str(table.variable): table for table in model.get_cpds()}
     draft = Draft()
     for name in map(str, model.nodes()):

@@ -8,14 +8,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from xordal.errors import DataError, SettingsError
+from xordal.formats.bridged import AnyNetwork, check_model, directed
 from xordal.formats.draft import Draft
-from xordal.formats.left_out import warn_of_rules
 from xordal.formats.written import level_texts
-from xordal.model.directed import BayesianNetwork, along_a_perfect_order
-from xordal.model.network import DecomposableMarkovNetwork
+from xordal.model.directed import BayesianNetwork
 
 
-def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
+def to_pyagrum(network: AnyNetwork) -> Any:
     """Return a network as pyAgrum's ``BayesNet``, with the same joint distribution.
 
     Names are kept as they are, levels become text; a decomposable network is directed along a perfect order.
@@ -33,19 +32,18 @@ def to_pyagrum(network: DecomposableMarkovNetwork | BayesianNetwork) -> Any:
             import pyagrum
     except ImportError:
         raise SettingsError("This needs pyAgrum: pip install pyagrum.") from None
-    warn_of_rules(network)
-    directed = along_a_perfect_order(network) if isinstance(network, DecomposableMarkovNetwork) else network
+    found = directed(network)
     model = pyagrum.BayesNet()
-    texts = level_texts(directed.variables, directed.levels)
-    for name, levels in zip(directed.variables, texts, strict=True):
+    texts = level_texts(found.variables, found.levels)
+    for name, levels in zip(found.variables, texts, strict=True):
         _check_texts(name, levels)
         model.add(pyagrum.LabelizedVariable(name, name, list(levels)))
-    for family in directed.families:
+    for family in found.families:
         for parent in family.parents:
-            model.addArc(directed.variables[parent], directed.variables[family.variable])
+            model.addArc(found.variables[parent], found.variables[family.variable])
         # The axes of its arrays are the parents, the last one first, and then the child.
-        cpt = model.cpt(directed.variables[family.variable])
-        own = [*(directed.variables[p] for p in family.parents), directed.variables[family.variable]]
+        cpt = model.cpt(found.variables[family.variable])
+        own = [*(found.variables[p] for p in family.parents), found.variables[family.variable]]
         axes = [own.index(name) for name in reversed(cpt.names)]
         cpt[:] = np.ascontiguousarray(np.transpose(family.shares, axes))
     return model
@@ -71,6 +69,7 @@ def from_pyagrum(model: Any) -> BayesianNetwork:
     DataError
         If the model is not sensible.
     """
+    check_model(model, "cpt", "pyAgrum's BayesNet")
     draft, nodes = Draft(), sorted(model.nodes())
     for node in nodes:
         variable = model.variable(node)

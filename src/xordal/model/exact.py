@@ -131,6 +131,7 @@ def markov_network(
         If the product is zero everywhere, or a clique would have a table that is too large.
     """
     size = _Size(variables, tuple(map(len, levels)))
+    factors = [_varying(factor) for factor in factors]
     graph = _chordal(len(variables), factors, size.check_widest)
     tree = junction_tree(graph)
     size.check(tree)
@@ -141,6 +142,18 @@ def markov_network(
         home = margins[max(first[v] for v in members(part))]
         tables.append((sign, home.over(part, size.n_levels)))
     return DecomposableMarkovNetwork(variables, levels, graph, tuple(tables))
+
+
+def _varying(factor: Factor) -> Factor:
+    """Return a factor without its variables of one level: nothing depends on them, and no clique needs them.
+
+    A clique of such variables would have any number of axes and one cell. One stays where there is no other.
+    """
+    kept = tuple(axis for axis, n in enumerate(factor.values.shape) if n > 1) or (0,)
+    if not factor.variables or len(kept) == len(factor.variables):
+        return factor
+    shape = tuple(factor.values.shape[axis] for axis in kept)
+    return Factor(tuple(factor.variables[axis] for axis in kept), factor.values.reshape(shape))
 
 
 class _Size:

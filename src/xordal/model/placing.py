@@ -14,7 +14,9 @@ those links cost is charged as BIC does, so that another column, which needs no 
 
 No two rules can end in the same column, and no rule may end in a column that another one needs later. Where a
 rule has no column left to end in, another rule is subtracted from it so often that a common column drops out,
-as in Gaussian elimination; where that is impossible too, it stays out of the network.
+as in Gaussian elimination; where that is impossible too, it stays out of the network. So does a rule with which
+the rows are not more probable, by more than BIC charges for its one number: if c is the sum of a and b, and d
+mostly a copy of c, then d is mostly the sum of a and b, and the links say so better.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ MOST_LINKED_CELLS = 2**16
 """Cells of a last column and its earlier neighbours where links were added: counts of more are too thin."""
 IN_A_TABLE = "its columns are in one clique, whose table says it already"
 """Why most rules of few columns are told, and are no part of a network of their own."""
+IN_LINKS = "the rows are no more probable with it: the links say it already"
+"""Why a rule that follows from others and from links is told, and is no part of a network of its own."""
 _MOST = 1 - 1e-12  # that a rule holds by chance: rounding may give 1
 _TIE = 1e-6  # nats; columns that are alike differ by rounding only
 
@@ -68,10 +72,19 @@ class PlacedRules:
 
 
 def placed(
-    table: CategoricalTable, graph: ChordalGraph, counter: CellCounter, rules: Sequence[AdditiveRule]
+    table: CategoricalTable,
+    graph: ChordalGraph,
+    counter: CellCounter,
+    rules: Sequence[AdditiveRule],
+    *,
+    least_gain: float | None = None,
 ) -> PlacedRules:
-    """Return rules of a table as parts of the network of a graph, each with its last column."""
-    search = _Search(table, graph, counter)
+    """Return rules of a table as parts of the network of a graph, each with its last column.
+
+    ``least_gain`` is the log likelihood, in nats, that a rule must add: by default what BIC charges.
+    """
+    least = 0.5 * log(max(table.n_rows, 1)) if least_gain is None else least_gain
+    search = _Search(table, graph, counter, least)
     for rule in rules:
         search.add(rule)
     return search.found()
@@ -93,11 +106,14 @@ class _Order:
 class _Search:
     """Rules with their last columns, one after the other."""
 
-    def __init__(self, table: CategoricalTable, graph: ChordalGraph, counter: CellCounter) -> None:
+    def __init__(
+        self, table: CategoricalTable, graph: ChordalGraph, counter: CellCounter, least_gain: float
+    ) -> None:
         self._table, self._graph, self._counter = table, graph, counter
+        self._least_gain = least_gain
         self._cliques = maximal_cliques(graph)
         self._ends: list[tuple[AdditiveRule, int]] = []
-        self._best = _Order((), (), ())
+        self._best, self._gained = _Order((), (), ()), 0
         self._left_out: list[tuple[AdditiveRule, str]] = []
 
     def add(self, rule: AdditiveRule) -> None:
@@ -122,8 +138,12 @@ class _Search:
                 return reason
             ways = list(self._ways(rule))
         reason = "other rules end in all of its columns"
-        for _, last, order in sorted(ways, key=lambda way: (-way[0], -way[1])):
+        least = self._gained + self._least_gain / _TIE
+        for gained, last, order in sorted(ways, key=lambda way: (-way[0], -way[1])):
+            if gained <= least:
+                return IN_LINKS
             if not (reason := self._taken([*self._ends, (rule, last)], order)):
+                self._gained = gained
                 break
         return reason
 

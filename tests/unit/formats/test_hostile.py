@@ -333,3 +333,16 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
     (tmp_path / "broken.bif").write_text("network a { }\nvariable a { type discrete [ 2 ] { u v }; }\n")
     with pytest.raises(ModelFileError, match=r"broken\.bif, line 3: there are no probabilities of 'a'"):
         read_network(tmp_path / "broken.bif")
+
+
+def test_any_number_of_variables_with_one_level_can_be_asked(tmp_path: Path) -> None:
+    """Their cliques would have one cell and more axes than an array can have."""
+    n = 400
+    pairs = [(v, (v * 7 + step) % n) for v in range(n) for step in (1, 5, 11) if v != (v * 7 + step) % n]
+    lines = ["MARKOV", str(n), " ".join(["1"] * n), str(len(pairs)), *(f"2 {u} {v}" for u, v in pairs)]
+    path = tmp_path / "one.uai"
+    path.write_text("\n".join([*lines, *["1 1.0"] * len(pairs)]) + "\n")
+    network = read_network(path)
+    assert not isinstance(network, BayesianNetwork)
+    assert network.n_levels == (1,) * n
+    assert network.entropy() == 0.0

@@ -186,3 +186,17 @@ def test_networks_with_rules_are_compared_whatever_the_order_of_their_columns(bi
         ways.append(estimate(graph, counter, table.names, table.levels, rules=(rule,)))
     assert ways[0].compare(ways[1]).divergence == pytest.approx(0, abs=1e-12)
     assert ways[0].compare(ways[0].without_rules()).divergence == pytest.approx(np.log(2), abs=0.03)
+
+
+def test_a_rule_that_follows_from_links_is_no_part_of_the_network() -> None:
+    """If d is mostly a copy of the sum of a and b, the links say so better than the sum of a, b and d."""
+    generator = np.random.default_rng(0)
+    a, b = ((generator.random(1500) < share).astype(int) for share in (0.3, 0.6))
+    c = a ^ b ^ (generator.random(1500) < 0.05)
+    d = c ^ (generator.random(1500) < 0.1)
+    table = CategoricalTable.from_rows(["a", "b", "c", "d"], np.stack([a, b, c, d], axis=1).tolist())
+    learned = learn(table)
+    network = fit_network(table, learned)
+    assert learned.rules  # it is told
+    assert network.rules == ()
+    assert network.query("d", given={"a": 0, "b": 1, "c": 0})[1] < 0.2

@@ -20,7 +20,7 @@ class Served:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "xordal", "serve", "--no-browser", "--folder", str(folder), *arguments]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
         assert self.process.stderr is not None
         found = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=\S+", self.process.stderr.readline())
         assert found is not None

@@ -25,7 +25,8 @@ def table() -> bytes:
     return csv_text([f"x{v}" for v in range(150)], bits.T.tolist()).encode()
 
 
-def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT], ids=["kill", "Ctrl-C"])
+def test_ended_in_the_middle_and_started_again(tmp_path: Path, ended_by: signal.Signals) -> None:
     with served(tmp_path) as server:
         client = Client(server)
         small = client.upload(b"a,b,c\n" + b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 25)
@@ -39,8 +40,11 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
         while not checkpoint.exists() or checkpoint.read_bytes().count(b'"entry"') < 3:
             assert time.monotonic() < until
             time.sleep(0.02)
-        server.process.kill()
-        server.process.wait()
+        if ended_by == signal.SIGINT:
+            os.killpg(server.process.pid, ended_by)  # as a terminal does, to all that run in it
+        else:
+            server.process.kill()
+        server.process.wait(timeout=30)
     before = checkpoint.read_bytes().count(b'"entry"')
     assert not (tmp_path / large / "result.json").exists()
     with served(tmp_path) as server:

@@ -223,6 +223,8 @@ class _Search:
             check_size(frame, maximal_cliques(graph))
         except DataError as error:
             return str(error).partition(" Ask the network")[0]
+        if not is_placed(graph, rules):  # as a model file is checked when it is read
+            return "with the links that it needs, no order of the columns ends in its last one"
         self._ends, self._best = ends, order
         return ""
 

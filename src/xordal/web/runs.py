@@ -128,6 +128,11 @@ class Runs:
                 self._begin(run, "learn")
             elif run.status == "looking" and folder.upload.is_file():
                 self._begin(run, "look")
+            elif run.status == "looking":
+                message = "The upload broke off when the server ended. Drop the file once more."
+                folder.write("failed", {"message": message})
+                run.tell({"event": "failed", "message": message})
+                run.set_status("failed")
         await self._keep_spare()
 
     async def shut(self) -> None:
@@ -264,8 +269,17 @@ def _status_of(folder: RunFolder) -> Status:
 
 
 async def _started() -> Process:
+    # A session of its own: Ctrl-C in the terminal is for the server alone, which ends its workers with their
+    # checkpoints in place. A worker that was interrupted would take what it has for the result.
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "xordal.web.worker", stdin=PIPE, stdout=PIPE, stderr=DEVNULL, limit=_LONGEST_LINE
+        sys.executable,
+        "-m",
+        "xordal.web.worker",
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        limit=_LONGEST_LINE,
+        start_new_session=True,
     )
 
 

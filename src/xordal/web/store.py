@@ -116,7 +116,7 @@ class Store:
                 continue
             if run.has("result"):
                 run.upload.unlink(missing_ok=True)
-            elif not run.has("settings"):
+            elif run.has("failed") or not run.has("settings"):
                 run.remove()
                 gone.append(run.id)
         return gone

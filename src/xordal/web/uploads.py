@@ -44,7 +44,7 @@ async def discard(pieces: AsyncIterator[bytes], most: int) -> None:
 
 
 async def receive(pieces: AsyncIterator[bytes], to: Path, most: int) -> int:
-    """Write an upload to a file, piece by piece; return its size.
+    """Write an upload to a file, piece by piece; return its size. The file is there once it is whole.
 
     Raises
     ------
@@ -53,10 +53,10 @@ async def receive(pieces: AsyncIterator[bytes], to: Path, most: int) -> int:
     DataError
         If it is empty, or ends before it is whole.
     """
-    size = 0
+    size, part = 0, to.with_name(f"{to.name}.part")
     try:
-        with to.open("xb") as file:
-            to.chmod(0o600)
+        with part.open("xb") as file:
+            part.chmod(0o600)
             async for piece in pieces:
                 size += len(piece)
                 if size > most:
@@ -64,10 +64,9 @@ async def receive(pieces: AsyncIterator[bytes], to: Path, most: int) -> int:
                 file.write(piece)  # 64 kB at a time, to the system's cache: a thread for it takes longer
         if size == 0:
             raise DataError("The file is empty.")
+        part.replace(to)
     except ClientDisconnect:
-        to.unlink(missing_ok=True)
         raise DataError("The upload broke off.") from None
-    except DataError:
-        to.unlink(missing_ok=True)
-        raise
+    finally:
+        part.unlink(missing_ok=True)
     return size

@@ -225,12 +225,14 @@ def test_the_same_table_is_learned_again_with_other_settings(page: Page, box: di
 
 def test_what_is_a_day_old_goes(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
-    looked, learned = store.new("a"), store.new("b")
+    looked, learned, failed = store.new("a"), store.new("b"), store.new("c")
     learned.upload.write_text("a,b\n")
     learned.write("result", {})
-    now = float(looked.read("about")["created"])
+    failed.write("settings", {})
+    failed.write("failed", {"message": "no memory"})
+    now = float(failed.read("about")["created"])
     assert store.remove_old(now + A_DAY / 2) == []
-    assert store.remove_old(now + 1.1 * A_DAY) == [looked.id]
+    assert store.remove_old(now + 1.1 * A_DAY) == [looked.id, failed.id]
     assert not looked.path.exists() and learned.path.exists() and not learned.upload.exists()
     assert (tmp_path / "runs").stat().st_mode & 0o777 == 0o700
 

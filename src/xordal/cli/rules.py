@@ -40,7 +40,10 @@ def rules(  # noqa: PLR0913 - one parameter per option
     ] = None,
     broken: Annotated[
         str | None,
-        typer.Option(help="Write the rows that break a rule to this CSV file, with repairs.", metavar="FILE"),
+        typer.Option(
+            help="Write rows that break a rule to this CSV file, with repairs, numbered as they were taken.",
+            metavar="FILE",
+        ),
     ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Only rules that hardly any row breaks: quicker.")

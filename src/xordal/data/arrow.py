@@ -36,6 +36,11 @@ def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = 
         _refuse_infinity(name, array)
         array = _encoded(array)
     codes = _codes(array.indices)
+    if len(codes) and not MISSING <= codes.min() <= codes.max() < max(len(array.dictionary), 1):
+        raise DataError(
+            f"Column {name!r} is damaged: a row refers to a value that the column's dictionary does not have. "
+            "Write the file anew."
+        )
     return from_distinct(name, _values(name, array.dictionary), codes, is_declared or array.type.ordered)
 
 

@@ -21,6 +21,7 @@ from pyarrow import compute, parquet
 from tests.examples import some
 from tests.strategies import tables
 from xordal import CategoricalTable, DataError, Learned, MultiLinkSearch, TextFormat, learn, read_table
+from xordal.data.arrow import column_of
 from xordal.data.write import csv_text
 from xordal.pi.zoo import table_1
 
@@ -295,3 +296,10 @@ def test_a_nameless_pandas_column_is_refused(label: object) -> None:
     frame = pd.DataFrame([["x", "u"], ["y", "v"]], columns=pd.Index(["a", label], dtype=object))
     with pytest.raises(DataError, match="Column 2 has no name"):
         read_table(frame)
+
+
+def test_a_dictionary_that_lacks_a_value_is_refused() -> None:
+    """As in a damaged file: Arrow itself does not look."""
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None], pa.int32()), ["x", "y"], safe=False)
+    with pytest.raises(DataError, match="'a' is damaged"):
+        column_of("a", array)

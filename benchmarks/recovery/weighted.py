@@ -15,6 +15,10 @@ of rows, and clusters as plain rows. *Kish* divides the number of rows by one de
 weights, or 1 + (m - 1) ICC for clusters of m rows with the mean intraclass correlation of the columns. *Ours*
 is the correction by Rao and Scott that `--weights` and `--cluster` apply. In "found" a noisy exclusive-or is
 planted in the last three columns, and counts when a network with the correction has its three links.
+
+The informative weights are of a kind for which one number fails: uneven columns whose rare levels weigh most. A
+first setting, with balanced columns and weights by the parity of three of them, did not tell the ways apart
+(one test at 5 %: nominal 5.5, Kish 3.2, ours 3.0 % of 400 runs at 1,000 rows) and was replaced by these.
 """
 
 from __future__ import annotations

@@ -26,21 +26,24 @@ from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
+from xordal.formats import additive
 from xordal.formats.rules import rule_words
 from xordal.formats.shown import shown
 from xordal.model.estimation import CliqueCounts
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.rows import RowCodes, encoded
+from xordal.model.sums import sums_of
 from xordal.pi.discover import evidence_of
 from xordal.pi.independence import Independence, Question
 from xordal.pi.measuring import MOST_CELLS, Rows, measured
 from xordal.pi.rules import interval, log_p_above
+from xordal.rules.finding import FoundRules
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.criterion import Sample
 from xordal.statistics.hidden import VISIBLE, Sharing
 from xordal.statistics.significance import Significance
 from xordal.types.groups import Share, Submodel
-from xordal.types.rules import Rule, RuleKind
+from xordal.types.rules import AdditiveRule, Rule, RuleKind
 from xordal.types.varsets import VarSet, members
 
 Verdict = Literal["held", "gone", "undecided"]
@@ -163,13 +166,18 @@ def check_rows(network: DecomposableMarkovNetwork, found: RowCodes) -> Checked:
     old = CliqueCounts({found.variables: found.counted for found in network.clique_tables()})
     groups = () if network.learned is None else network.learned.submodels or ()
     ruled = [group for group in groups if group.rule is not None]
+    sums = () if network.learned is None else network.learned.rules
+    n_rules = len(ruled) + len(sums)
     rows = Rows(new, table.n_levels, table.n_rows)
     return Checked(
         table.n_rows,
         n_left_out,
         _links(network, rows, new, old),
         tuple(_group(network, rows, group, len(groups)) for group in groups if _fits(rows, group)),
-        tuple(_rule(network, group, new, old, len(ruled)) for group in ruled),
+        (
+            *(_rule(network, group, new, old, n_rules) for group in ruled),
+            *(_sum(network, table, rule, n_rules) for rule in sums),
+        ),
     )
 
 
@@ -271,24 +279,41 @@ def _rule(
         for cell, count in zip(now.cells.tolist(), now.counts.tolist(), strict=True)
         if follows(tuple(cell))
     )
-    n_rows = int(now.counts.sum())
+    shares = group.rule.holds, group.rule.by_chance
+    return _judged(told, group.rule.kind, shares, (hits, int(now.counts.sum())), n_rules)
+
+
+def _sum(
+    network: DecomposableMarkovNetwork, table: CategoricalTable, rule: AdditiveRule, n_rules: int
+) -> CheckedRule:
+    """Put an additive rule of any number of columns to new rows."""
+    obeys = sums_of(rule, table.codes, rule.variables) == 0
+    hits = int(obeys.sum() if table.weights is None else table.weights[obeys].sum())
+    told = additive.rule_words(FoundRules(network.variables, network.levels, (rule,), 0, (), (), 0.0), rule)
+    kind: RuleKind = "parity" if rule.modulus == 2 else "sum"
+    return _judged(told, kind, (rule.holds, rule.by_chance), (hits, table.n_rows), n_rules)
+
+
+def _judged(
+    told: str, kind: RuleKind, shares: tuple[float, float], found: tuple[int, int], n_rules: int
+) -> CheckedRule:
+    """Return whether a rule holds, from the shares of old rows and by chance, and how many new rows obey it."""
+    (before, by_chance), (hits, n_rows) = shares, found
     holds, (low, high) = hits / n_rows, interval(hits, n_rows)
-    log_p = log_p_above(holds, group.rule.by_chance, n_rows, n_rules)
-    half_way = (group.rule.holds + group.rule.by_chance) / 2
+    log_p = log_p_above(holds, by_chance, n_rows, n_rules)
+    half_way = (before + by_chance) / 2
     verdict: Verdict = "undecided"
     if log_p <= log(ALPHA) and high >= half_way:
         verdict = "held"
     elif high < half_way:
         verdict = "gone"
-    return CheckedRule(
-        told, group.rule.kind, group.rule.holds, holds, low, high, group.rule.by_chance, log_p, verdict
-    )
+    return CheckedRule(told, kind, before, holds, low, high, by_chance, log_p, verdict)
 
 
 def _follows(group: Submodel, rule: Rule, before: CellCounts) -> Callable[[tuple[int, ...]], bool]:
     """Return whether a cell follows a rule, a function being read off the old rows."""
-    if (additive := rule.additive) is not None:
-        return lambda cell: additive.sum_of(cell) == 0
+    if (sums := rule.additive) is not None:
+        return lambda cell: sums.sum_of(cell) == 0
     assert rule.target is not None
     place = members(group.variables).index(rule.target)
     best: dict[tuple[int, ...], tuple[int, int]] = {}

@@ -90,3 +90,21 @@ def test_the_command_tells_what_held(tmp_path: Path) -> None:
     assert parsed["groups"][0]["share"]["low"] > 0.9
     missing = call(["check", "net.json", "nowhere.csv"], cwd=tmp_path)
     assert missing.returncode == 1 and b"nowhere.csv" in missing.stderr
+
+
+def test_additive_rules_are_put_to_new_rows() -> None:
+    """A sum of six columns holds in rows that were made like the old ones, and not in random ones."""
+    generator = np.random.default_rng(4)
+
+    def rows(n: int) -> CategoricalTable:
+        digits = generator.integers(0, 5, (n, 5))
+        return CategoricalTable.from_rows("abcdef", np.column_stack([digits, digits.sum(axis=1) % 5]).tolist())
+
+    table = rows(1500)
+    network = fit_network(table, learn(table))
+    assert [rule.verdict for rule in check(network, rows(400)).rules] == ["held"]
+    random = CategoricalTable.from_rows("abcdef", generator.integers(0, 5, (400, 6)).tolist())
+    (gone,) = check(network, random).rules
+    assert gone.verdict == "gone"
+    assert gone.before == 1.0
+    assert gone.low < 0.2 < gone.high

@@ -87,11 +87,23 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool =
         If a column holds dates or lists, or has missing values, or the target has.
     """
     _check_columns(X)
+    X = _without_categories(X)
     if isinstance(y, str):
         return validate_data(estimator, X, dtype=None, reset=reset)
     if y is not None:
         _check_present(np.asarray(y, dtype=object).reshape(-1), "The target")
     return validate_data(estimator, X, y, dtype=None, reset=reset)
+
+
+def _without_categories(X: Any) -> Any:
+    """Return a pandas frame with its categories as plain values.
+
+    Beside a column of truth values scikit-learn takes categories for numbers, and fails on words.
+    """
+    if not hasattr(X, "select_dtypes"):
+        return X
+    names = X.select_dtypes("category").columns
+    return X.astype(dict.fromkeys(names, object)) if len(names) else X
 
 
 def _check_columns(X: Any) -> None:

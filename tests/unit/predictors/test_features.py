@@ -215,3 +215,16 @@ def test_settings_out_of_range(settings: dict[str, Any]) -> None:
     X, y = parity()
     with pytest.raises(SettingsError):
         HiddenGroupFeatures(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [HiddenGroupFeatures(), MultiLinkClassifier()])
+def test_categories_beside_truth_values(estimator: Any) -> None:
+    generator = np.random.default_rng(0)
+    truth, word = generator.integers(0, 2, 300).astype(bool), generator.choice(["u", "v"], 300)
+    frame = pd.DataFrame({"truth": truth, "word": pd.Categorical(word)})
+    target = (truth ^ (word == "v")).astype(int)
+    fitted = estimator.fit(frame, target)
+    if isinstance(fitted, MultiLinkClassifier):
+        assert (fitted.predict(frame) == target).all()
+    else:
+        assert len(fitted.groups_) == 1

@@ -66,7 +66,7 @@ def client() -> Iterator[Any]:
 
 @pytest.fixture
 def own_client() -> Iterator[Any]:
-    """A cluster that a test may leave without workers."""
+    """A cluster for a test that kills workers: Dask does not bring each of them back in time, or at all."""
     with started() as client:
         yield client
 
@@ -137,26 +137,26 @@ def kill_one_when_busy(client: Any, what: str, killed: list[int]) -> threading.T
 
 
 @pytest.mark.parametrize(("split", "task"), [("rows", "count_range"), ("sets", "scan_range")])
-def test_a_worker_is_killed_in_the_middle(client: Any, small_blocks: None, split: Any, task: str) -> None:
+def test_a_worker_is_killed_in_the_middle(own_client: Any, small_blocks: None, split: Any, task: str) -> None:
     """Nothing is lost and nothing counted twice: the trace is the same to the bit."""
     table = a_table(1_500_000)  # six blocks
     expected = learn(table, backend="numba").trace
     killed: list[int] = []
-    client.wait_for_workers(3, timeout=60)
-    thread = kill_one_when_busy(client, task, killed)
-    found = learn(table, backend=DaskBackend(client, split=split)).trace
+    own_client.wait_for_workers(3, timeout=60)
+    thread = kill_one_when_busy(own_client, task, killed)
+    found = learn(table, backend=DaskBackend(own_client, split=split)).trace
     thread.join()
     assert killed, "no worker was killed while it worked"
     assert found == expected
-    client.wait_for_workers(3, timeout=60)
-    assert killed[0] not in workers_of(client).values()
+    own_client.wait_for_workers(2, timeout=60)
+    assert killed[0] not in workers_of(own_client).values()
 
 
-def test_a_task_that_dask_gives_up_is_asked_for_anew(client: Any, tmp_path: Path) -> None:
+def test_a_task_that_dask_gives_up_is_asked_for_anew(own_client: Any, tmp_path: Path) -> None:
     """It kills its worker five times: once more than Dask allows."""
     counter = tmp_path / "deaths"
     counter.touch()
-    found = list(dask_cluster.Cluster(client).answers([(deadly, str(counter), 5)]))
+    found = list(dask_cluster.Cluster(own_client).answers([(deadly, str(counter), 5)]))
     assert found == ["done"]
     assert counter.stat().st_size == 5
 
@@ -177,10 +177,10 @@ def test_a_task_that_always_kills_is_refused(own_client: Any, tmp_path: Path) ->
         list(dask_cluster.Cluster(own_client).answers([(deadly, str(counter), 1000)]))
 
 
-def test_workers_that_do_not_see_the_folder_are_sent_the_table(client: Any) -> None:
+def test_workers_that_do_not_see_the_folder_are_sent_the_table(own_client: Any) -> None:
     """Also workers that start later."""
     table = a_table(2000)
-    cluster = dask_cluster.Cluster(client)
+    cluster = dask_cluster.Cluster(own_client)
     place = cluster.share(table)
     cluster._send(place)
     hidden = tasks.Place("/nowhere/" + Path(place.folder).name, place.n_levels, place.n_rows)
@@ -189,10 +189,10 @@ def test_workers_that_do_not_see_the_folder_are_sent_the_table(client: Any) -> N
     for _ in range(2):
         found = tasks.tables_in(cluster.sum([(tasks.count_range, hidden, 0, 1, sets, "blocks")]))
         assert [c.counts.tolist() for c in found] == expected
-        for pid in workers_of(client).values():
+        for pid in workers_of(own_client).values():
             os.kill(pid, signal.SIGKILL)
         time.sleep(1)
-        client.wait_for_workers(3, timeout=60)
+        own_client.wait_for_workers(1, timeout=60)  # how many come back, and when, is up to Dask
 
 
 def test_the_command_line_on_processes_and_on_a_cluster(client: Any, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from xordal.pi.zoo import music_box
 
 pytestmark = pytest.mark.slow  # all of them start a browser and a server
 
+PARTS = Path(__file__).parents[2] / "docs" / "tables" / "parts.csv"
 STEPS = [1, 1, 2, 2, 2, 1, 3]  # links of each step of the music box, Figure 7
 READY = "main[data-ready]"
 PATIENCE = 60_000  # milliseconds: the machine may be busy with other tests
@@ -216,35 +217,64 @@ def test_reloading_in_the_middle_and_a_second_tab(page: Page, context: BrowserCo
     expect(page.locator(".chip")).to_have_text("x0 = 1 ✕")
 
 
-def test_with_the_keyboard_only(page: Page, box: Path) -> None:
-    page.locator("[data-sample=music-box]").focus()
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#learn", timeout=PATIENCE)
-    for _ in range(20):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id") == "learn":
-            break
-    page.keyboard.press("Enter")
-    page.wait_for_selector(READY, timeout=PATIENCE)
+def tab_to(page: Page, where: str) -> None:
+    """Press Tab until the focus is on what the selector names."""
     for _ in range(200):
         page.keyboard.press("Tab")
-        if page.evaluate(_WHERE) == "dog0":
-            break
+        if page.evaluate("where => document.activeElement.matches(where)", where):
+            return
+    pytest.fail(f"Tab does not lead to {where}")
+
+
+def test_seven_tabs_watch_and_an_eighth_is_answered(
+    page: Page, context: BrowserContext, server: Served, tmp_path: Path
+) -> None:
+    """A browser has six connections to a server: streams must not take all of them."""
+    page.set_input_files("#file", slow_file(tmp_path))
+    page.get_by_label("Look for").select_option("m5", timeout=PATIENCE)
+    page.locator("#learn").click(timeout=PATIENCE)
+    watching = [page, *(context.new_page() for _ in range(6))]
+    for tab in watching[1:]:
+        tab.goto(page.url)
+    for tab in watching:
+        tab.wait_for_selector(".steps-list li:nth-child(5)", timeout=PATIENCE)
+    eighth = context.new_page()
+    eighth.goto(server.origin)
+    expect(eighth.locator(".sample-card").first).to_be_visible(timeout=10_000)
+    watching[-1].locator("#stop").click()
+    for tab in watching:  # those without a stream hear of the end too
+        tab.wait_for_selector(READY, timeout=PATIENCE)
+
+
+def test_what_was_said_goes_with_its_screen(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    page.set_input_files("#file", tmp_path / "empty.csv")
+    expect(page.locator("#said")).to_have_text("empty.csv is empty.")
+    page.locator("[data-sample=music-box]").click()
+    page.wait_for_selector("#learn", timeout=PATIENCE)
+    expect(page.locator("#said")).to_be_hidden(timeout=1000)
+
+
+def test_with_the_keyboard_only(page: Page) -> None:
+    page.wait_for_selector(".sample-card")
+    tab_to(page, "[data-sample=music-box]")
     page.keyboard.press("Enter")
-    expect(level(page, "dog", "barks")).to_have_attribute("aria-pressed", "true")
-    assert page.evaluate("document.activeElement.dataset.level") == "0"  # the focus stays where it was
-    page.locator(".frame").focus()
+    page.wait_for_selector("#learn", timeout=PATIENCE)
+    tab_to(page, "#learn")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(READY, timeout=PATIENCE)
+    tab_to(page, ".frame")
     before = page.locator(".world").get_attribute("transform")
     page.keyboard.press("+")
     assert page.locator(".world").get_attribute("transform") != before
     page.keyboard.press("0")
     assert page.locator(".world").get_attribute("transform") == before
-
-
-_WHERE = """() => {
-  const now = document.activeElement;
-  return now.closest(".variable")?.getAttribute("aria-label") + now.dataset.level;
-}"""
+    tab_to(page, '.variable[aria-label="dog"] [data-level="0"]')
+    page.keyboard.press("Enter")
+    expect(level(page, "dog", "barks")).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("document.activeElement.dataset.level") == "0"  # the focus stays where it was
+    page.keyboard.press("Space")
+    expect(level(page, "dog", "barks")).to_have_attribute("aria-pressed", "false")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -266,7 +296,19 @@ def test_on_a_phone(browser: Browser, cookies: list[Any], server: Served, scheme
     page.get_by_label("beside a network of single links").check()
     expect(level(page, "dog", "barks").locator(".chance")).to_have_text("100.0 %")
     assert page.evaluate(fits) and page.evaluate(LEAST_CONTRAST, text) >= 4.5
+    page.locator("#downloads summary").tap()
+    expect(page.locator("[data-what=svg]")).to_be_visible()
+    assert page.evaluate(fits)
+    page.goto(f"{server.origin}/#/")
+    page.set_input_files("#file", PARTS)  # columns with remarks and a choice
+    page.wait_for_selector(".remarks select", timeout=PATIENCE)
+    assert page.evaluate(fits) and page.evaluate(_CUT_OFF) == []
     context.close()
+
+
+# What a box that scrolls hides to the right.
+_CUT_OFF = """() => [...document.querySelectorAll("main select, main .tag, main button")]
+  .filter(one => one.getBoundingClientRect().right > innerWidth).map(one => one.textContent)"""
 
 
 def test_files_to_keep(page: Page, box: Path, tmp_path: Path) -> None:
@@ -308,6 +350,21 @@ def test_another_page_is_kept_out(page: Page, server: Served, tmp_path: Path) ->
     }"""
     runs = page.evaluate("fetch('/api/start').then(a => a.json()).then(a => a.runs.length)")
     assert evil.evaluate(tried, server.origin) == ["refused"] * 3
+    # Going there is what no browser refuses by itself: it sends the cookie along, as both are on one computer.
+    for method, path in (("post", "/api/samples/calendar"), ("get", "/api/start"), ("get", "/static/page.js")):
+        evil.goto("http://127.0.0.1:1/")
+        with evil.expect_navigation() as going:
+            evil.evaluate(
+                """([method, action]) => {
+                  const form = Object.assign(document.createElement("form"), { method, action });
+                  document.body.append(form);
+                  form.submit();
+                }""",
+                [method, server.origin + path],
+            )
+        assert "xordal-" in going.value.request.all_headers()["cookie"]
+        assert going.value.status == 403, path
+    evil.goto("http://127.0.0.1:1/")
     assert page.evaluate("fetch('/api/start').then(a => a.json()).then(a => a.runs.length)") == runs
     frame = """origin => new Promise(done => {
       const frame = document.createElement("iframe");

@@ -8,11 +8,15 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO
 
 from xordal.errors import DataError, counted
 
 _MOST_LAYERS = 3  # a CSV in a gzip in a zip is met; more layers than this are not
+_PIECE = 2**20  # bytes that are unpacked at a time
 _WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 
 
@@ -33,51 +37,121 @@ def unpacked(data: bytes, label: str) -> tuple[bytes, str]:
     (b'a,b', 'small.csv')
     """
     for _ in range(_MOST_LAYERS):
-        if data.startswith(b"PK\x03\x04"):
-            if is_workbook(data):
-                return data, label
-            data, label = _only_file(data, label)
-            continue
-        found = next((kind for start, kind in _KINDS.items() if data.startswith(start)), None)
-        if found is None:
-            return data, label
-        name, ending, unpack = found
-        try:
-            data, label = unpack(data), label.removesuffix(ending)
-        except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-            raise DataError(
-                f"{label}: the {name} data are damaged or cut short ({error}). Compress it anew."
-            ) from None
+        with _layer(io.BytesIO(data), label) as found:
+            if found is None:
+                break
+            inside, label = found
+            data = inside.read()
     return data, label
+
+
+def unpack_file(path: Path, label: str, most: int) -> None:
+    """Put what a compressed file holds in its place, piece by piece, so that it never stands in memory.
+
+    Raises
+    ------
+    DataError
+        As :func:`unpacked` does, or if what it holds is larger than ``most`` bytes. That goes for a workbook
+        too, which is left as it is.
+    """
+    part = path.with_name(f"{path.name}.unpacked")
+    try:
+        for _ in range(_MOST_LAYERS):
+            with path.open("rb") as file, _layer(file, label) as found:
+                if found is None:
+                    break
+                inside, label = found
+                with part.open("wb") as out:
+                    part.chmod(0o600)
+                    while piece := inside.read(_PIECE):
+                        if out.tell() + len(piece) > most:
+                            raise _too_large(label, most)
+                        out.write(piece)
+            part.replace(path)
+        _check_workbook(path, label, most)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _check_workbook(path: Path, label: str, most: int) -> None:
+    """Refuse a workbook that says itself that it unpacks to more."""
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as archive:
+        if sum(each.file_size for each in archive.infolist()) > most:
+            raise _too_large(label, most)
+
+
+def _too_large(label: str, most: int) -> DataError:
+    return DataError(
+        f"{label} unpacks to more than {most / 2**20:,.0f} MB, the most that is taken here. Leave out columns "
+        "or rows."
+    )
+
+
+@contextmanager
+def _layer(file: BinaryIO, label: str) -> Iterator[tuple[IO[bytes], str] | None]:
+    """Open what a compressed file holds, under its own name; None for a file that is not compressed."""
+    start = file.read(_LONGEST_START)
+    file.seek(0)
+    if start.startswith(_ZIP):
+        with _archive(file, label) as found:
+            yield found
+        return
+    kind = next((kind for begins, kind in _KINDS.items() if start.startswith(begins)), None)
+    if kind is None:
+        yield None
+        return
+    name, ending, opened = kind
+    try:
+        with opened(file) as inside:
+            yield inside, label.removesuffix(ending)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(
+            f"{label}: the {name} data are damaged or cut short ({error}). Compress it anew."
+        ) from None
 
 
 def is_workbook(data: bytes) -> bool:
     """Whether bytes are a spreadsheet: Excel's two formats, or OpenDocument."""
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         return True
-    if not data.startswith(b"PK\x03\x04"):
+    if not data.startswith(_ZIP):
         return False
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return any(name in _WORKBOOKS for name in archive.namelist())
+            return _has_workbook(archive)
     except zipfile.BadZipFile:
         return False
 
 
-def _only_file(data: bytes, label: str) -> tuple[bytes, str]:
+def _has_workbook(archive: zipfile.ZipFile) -> bool:
+    return any(name in _WORKBOOKS for name in archive.namelist())
+
+
+@contextmanager
+def _archive(file: BinaryIO, label: str) -> Iterator[tuple[IO[bytes], str] | None]:
+    """Open the only file of a zip archive; None for a workbook."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            inside = [name for name in archive.namelist() if _is_meant(name)]
-            if len(inside) == 1:
-                return archive.read(inside[0]), f"{label}/{inside[0]}"
+        with zipfile.ZipFile(file) as archive:
+            if _has_workbook(archive):
+                yield None
+                return
+            names = [name for name in archive.namelist() if _is_meant(name)]
+            if len(names) == 1:
+                with archive.open(names[0]) as inside:
+                    yield inside, f"{label}/{names[0]}"
+                return
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, zlib.error) as error:
         raise DataError(
             f"{label}: the zip archive or Excel workbook cannot be read ({error}). Save it anew."
         ) from None
-    told = ", ".join(inside[:8]) + (", ..." if len(inside) > 8 else "")
-    example = f"unzip -p {label} {inside[0] if inside else 'FILE'} | xordal learn -"
+    told = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    example = f"unzip -p {label} {names[0] if names else 'FILE'} | xordal learn -"
     raise DataError(
-        f"{label} is a zip archive of {counted(len(inside), 'file')}{': ' * bool(inside)}{told}. Unpack the "
+        f"{label} is a zip archive of {counted(len(names), 'file')}{': ' * bool(names)}{told}. Unpack the "
         f"one that holds the table, for example: {example}"
     )
 
@@ -87,17 +161,18 @@ def _is_meant(name: str) -> bool:
     return not name.endswith("/") and not any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
 
 
-def _zstd(data: bytes) -> bytes:
+def _zstd(file: BinaryIO) -> Any:
     import pyarrow as pa
 
-    with pa.input_stream(pa.BufferReader(data), compression="zstd") as stream:
-        return bytes(stream.read())
+    return pa.input_stream(pa.PythonFile(file, "r"), compression="zstd")
 
 
-_KINDS: dict[bytes, tuple[str, str, Callable[[bytes], bytes]]] = {
-    b"\x1f\x8b": ("gzip", ".gz", gzip.decompress),
-    b"BZh91AY&SY": ("bzip2", ".bz2", bz2.decompress),
-    b"\xfd7zXZ\0": ("xz", ".xz", lzma.decompress),
+_ZIP = b"PK\x03\x04"
+_KINDS: dict[bytes, tuple[str, str, Callable[[BinaryIO], Any]]] = {
+    b"\x1f\x8b": ("gzip", ".gz", gzip.open),
+    b"BZh91AY&SY": ("bzip2", ".bz2", bz2.open),
+    b"\xfd7zXZ\0": ("xz", ".xz", lzma.open),
     b"\x28\xb5\x2f\xfd": ("zstd", ".zst", _zstd),
 }
-"""What compressed data begin with: the name of the format, the ending of its files, and what unpacks them."""
+"""What compressed data begin with: the name of the format, the ending of its files, and what opens them."""
+_LONGEST_START = max(map(len, _KINDS))

@@ -49,7 +49,7 @@ def rule_lines(found: FoundRules) -> list[str]:
     for number, rule in enumerate(found, start=1):
         lines.append(f"{number}. {rule_words(found, rule)}")
         lines.append(f"   {evidence_text(rule)}")
-        lines += [f"   {line}" for line in _function_lines(found, rule)]
+        lines += [f"   {line}" for line in function_lines(found, rule)]
         lines.append("")
     if not len(found):
         lines += ["No rule was found.", ""]
@@ -76,16 +76,21 @@ def told_lines(found: FoundRules) -> list[str]:
     for rule in found:
         lines.append(f"  {rule_words(found, rule)}")
         lines.append(f"    {evidence_text(rule)}")
-        lines += [f"    {line}" for line in _function_lines(found, rule)]
+        lines += [f"    {line}" for line in function_lines(found, rule)]
     return lines
 
 
 def rule_words(found: FoundRules, rule: AdditiveRule) -> str:
     """Return a rule with its name, where it has one, as one line."""
     name = f"{rule.name}: " if rule.name and rule.name not in _RELATIONS else ""
-    if not all(len(found.levels[v]) == len(f) for v, f in zip(rule.variables, rule.functions, strict=True)):
+    if not _has_levels(found, rule):
         return f"{name}a sum of {', '.join(map(shown, found.names(rule)))}, modulo {rule.modulus}"
     return f"{name}{statement(found, rule)}"
+
+
+def _has_levels(found: FoundRules, rule: AdditiveRule) -> bool:
+    """Whether the levels are known to which the functions give values."""
+    return all(len(found.levels[v]) == len(f) for v, f in zip(rule.variables, rule.functions, strict=True))
 
 
 def evidence_text(rule: AdditiveRule) -> str:
@@ -95,9 +100,13 @@ def evidence_text(rule: AdditiveRule) -> str:
     --------
     >>> evidence_text(AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 10, 0.5, -500.0))
     'in 99.0 % of rows (50.0 % by chance), 10 rows break it, p = 7e-218'
+    >>> evidence_text(AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 10, 0.5, -500.0, n_blank=9))
+    'in 99.0 % of rows (50.0 % by chance), 1 row breaks it, 9 have a missing value in it, p = 7e-218'
     """
-    broken = "no row breaks it" if rule.n_broken == 0 else f"{counted(rule.n_broken, 'row')} break it"
-    broken = broken.replace("1 row break it", "1 row breaks it") if rule.n_broken == 1 else broken
+    n_broken = rule.n_broken - rule.n_blank
+    broken = {0: "no row breaks it", 1: "1 row breaks it"}.get(n_broken, f"{n_broken:,} rows break it")
+    if rule.n_blank:
+        broken += f", {rule.n_blank:,} {'has' if rule.n_blank == 1 else 'have'} a missing value in it"
     share = 100 * rule.holds
     holds = f"{share:.{1 if rule.n_broken == 0 else min(6, max(1, int(-log10(1 - rule.holds)) - 0))}f}"
     chance = f"{100 * rule.by_chance:.1f} % by chance"
@@ -176,9 +185,9 @@ def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequ
     return parity_words(start % 2, names, [str(of[1]) for of in levels])
 
 
-def _function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:
+def function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:
     """Return a line for each column that enters by a function, with the levels of each value."""
-    if rule.name in ("function", "same", "exactly one", "parity"):
+    if rule.name in ("function", "same", "exactly one", "parity") or not _has_levels(found, rule):
         return []
     lines = []
     for v, values in zip(rule.variables, rule.functions, strict=True):

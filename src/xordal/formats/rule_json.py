@@ -34,6 +34,7 @@ def rule_to_json(
         "holds": rule.holds,
         "n_rows": rule.n_rows,
         "n_broken": rule.n_broken,
+        "n_blank": rule.n_blank,
         "by_chance": rule.by_chance,
         "p_value": rule.p_value,
         "log_p_value": max(rule.log_p_value, _LEAST_LOG),
@@ -52,6 +53,7 @@ def rule_from_json(
     if modulus == 1:
         node["modulus"].wrong("everything is the same modulo 1")
     n_rows = node["n_rows"].integer(1, _MOST)
+    n_broken, n_blank = node["n_broken"].integer(0, n_rows), node.get("n_blank")
     name = node["name"].value
     if not isinstance(name, str):
         node["name"].wrong("there must be a text")
@@ -61,10 +63,11 @@ def rule_from_json(
         tuple(_values(node["functions"][variables[v]], levels[v], modulus) for v in places),
         node["constant"].integer(-_MOST, _MOST),
         n_rows,
-        node["n_broken"].integer(0, n_rows),
+        n_broken,
         node["by_chance"].share(),
         node["log_p_value"].log_share(),
         name,
+        0 if n_blank is None else n_blank.integer(0, n_broken),  # files of earlier versions do not say it
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xordal.errors import counted
-from xordal.formats.additive import evidence_text, rule_words
+from xordal.formats.additive import evidence_text, function_lines, rule_words
 from xordal.formats.additive import told as told_rules
 from xordal.formats.shown import shown
 from xordal.formats.stories import setting_text, told_settings
@@ -52,11 +52,12 @@ class SingleLink:
 
 @dataclass(frozen=True, slots=True)
 class RuleSummary:
-    """An additive rule in words, how often it holds, and what it does in the network."""
+    """An additive rule in words, how often it holds, its role in the network, and its functions of levels."""
 
     words: str
     evidence: str
     role: str
+    functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +206,7 @@ def _rules(network: DecomposableMarkovNetwork, learned: Learned) -> tuple[RuleSu
             f"gives {last_of[rule]} from the other columns"
             if rule in last_of
             else "told, not part of the network",
+            tuple(function_lines(found, rule)),
         )
         for rule in learned.rules
     )

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from xordal.data.missing import MISSING_LEVEL
 from xordal.data.read import ReadingOptions, read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError
@@ -306,7 +307,7 @@ def _told(table: CategoricalTable, sought: Sought, judge: Judge) -> tuple[Additi
         if not candidate.modulus:
             rule = scaled(candidate, table.levels)
             told.append((rule, judge.evidence(candidate), kind_of(rule, table.levels)))
-    return tuple(_rule(table.n_rows, *each) for each in told)
+    return tuple(_rule(table, *each) for each in told)
 
 
 def _merged_all(rules: list[Candidate], table: CategoricalTable) -> list[Candidate]:
@@ -341,7 +342,7 @@ def _target(candidate: Candidate) -> int:
     return candidate.variables[0] if (one > 0).any() or not (other > 0).any() else candidate.variables[1]
 
 
-def _rule(n_rows: int, candidate: Candidate, evidence: Evidence, name: str) -> AdditiveRule:
+def _rule(table: CategoricalTable, candidate: Candidate, evidence: Evidence, name: str) -> AdditiveRule:
     from xordal.rules.candidate import UNKNOWN
 
     functions = tuple(tuple(None if v == UNKNOWN else v for v in f.tolist()) for f in candidate.functions)
@@ -350,9 +351,20 @@ def _rule(n_rows: int, candidate: Candidate, evidence: Evidence, name: str) -> A
         candidate.modulus,
         functions,
         candidate.constant,
-        n_rows,
+        table.n_rows,
         evidence.n_broken,
         evidence.by_chance,
         evidence.log_p_value,
         name,
+        _n_blank(table, candidate),
     )
+
+
+def _n_blank(table: CategoricalTable, candidate: Candidate) -> int:
+    """Return how many of the rows that do not obey a rule have a missing value in one of its columns."""
+    blank = np.zeros(table.codes.shape[1], dtype=np.bool_)
+    for v in candidate.variables:
+        if MISSING_LEVEL in table.levels[v]:
+            blank |= table.codes[v] == table.levels[v].index(MISSING_LEVEL)
+    blank &= ~candidate.is_obeyed(table.codes)
+    return int(blank.sum() if table.weights is None else table.weights[blank].sum())

@@ -10,6 +10,7 @@ from xordal.counting.oracle import Scanner
 
 _LONG = 2_000_000  # sets from which a word on the time is worth having
 _TRIED = 200_000  # sets looked at to measure how long one takes
+_ALONE = "for that alone"
 _MOST_SECONDS = 1.0  # of measuring, after which no further size is measured
 
 
@@ -71,7 +72,12 @@ def cost_text(sets: Mapping[int, int], seconds: float) -> str:
     """
     (first, n_first), *others = sets.items()
     numbers = [f"{n_first:,} sets of {first} columns", *(f"{n_sets:,} of {m}" for m, n_sets in others)]
-    return f"{' and '.join(numbers)} to look at: about {time_text(seconds)} for that alone"
+    return f"{' and '.join(numbers)} to look at: about {time_text(seconds)} {_ALONE}"
+
+
+def is_cost(line: str) -> bool:
+    """Whether a note is what :func:`cost_text` says: whoever shows the time left need not show it."""
+    return line.endswith(_ALONE)
 
 
 def time_text(seconds: float) -> str:

@@ -84,13 +84,13 @@ class AdditiveRule:
         2 or more, or 0 for an equation of whole numbers.
     functions
         For each of the variables the value of each of its levels, in the order of the levels. None where a
-        level is too rare to tell; a row with such a level counts as one that breaks the rule.
+        level is too rare to tell; a row with such a level counts as one in which the rule does not hold.
     constant
         What is added to the values.
     n_rows
         Number of rows.
     n_broken
-        Rows in which the sum is not 0.
+        Rows in which the sum is not 0, or cannot be told.
     by_chance
         The share of rows in which the rule would hold, were some part of its columns independent of the rest
         of them; the largest such share.
@@ -99,6 +99,8 @@ class AdditiveRule:
         binomial tail at ``by_chance``, times the number of rules that were in question.
     name
         What is known of it: a scheme such as ``"ISBN-10"``, or what kind of relation it is.
+    n_blank
+        Those of the ``n_broken`` rows that have a missing value in one of the columns: they break nothing.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class AdditiveRule:
     by_chance: float
     log_p_value: float
     name: str = ""
+    n_blank: int = 0
 
     @classmethod
     def of_codes(

@@ -74,7 +74,7 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        runs = app.state.runs = Runs(site.store)
+        runs = app.state.runs = Runs(site.store, uploads.UNPACKED * site.most_bytes)
         await runs.open()
         taken = [_take_in(runs, file).folder.id for file in site.first]
         app.state.first = taken[-1] if taken else None
@@ -271,8 +271,8 @@ async def download(request: Request) -> Response:
 
 
 async def events(request: Request) -> Response:
-    """Answer with the events of a run, as they come. By POST, so that the gate sees an Origin."""
-    return stream(_run(request))
+    """Answer with the events of a run, as they come or those there are. By POST: the gate sees an Origin."""
+    return stream(_run(request), request.headers.get("last-event-id", ""), now="now" in request.query_params)
 
 
 async def learn(request: Request) -> Response:

@@ -10,15 +10,18 @@ from starlette.responses import StreamingResponse
 from xordal.web.runs import Run
 
 
-def stream(run: Run) -> StreamingResponse:
-    """Return the events of a run from its first, as they come; each connection is told all of them."""
-    return StreamingResponse(_lines(run), media_type="text/event-stream")
+def stream(run: Run, last: str, *, now: bool) -> StreamingResponse:
+    """Return the events of a run after the one of identifier ``last``, as they come; ``now``: those there are.
+
+    An identifier that is not of this run and server, such as none, stands before the first event.
+    """
+    return StreamingResponse(_lines(run, last, now), media_type="text/event-stream")
 
 
-async def _lines(run: Run) -> AsyncIterator[str]:
-    async for event in run.listen():
-        if event is None:
+async def _lines(run: Run, last: str, now: bool) -> AsyncIterator[str]:
+    async for told in run.listen(last, now=now):
+        if told is None:
             yield ": still here\n\n"
         else:
-            kind = event["event"]
-            yield f"event: {kind}\ndata: {json.dumps(event)}\n\n"
+            identifier, event = told
+            yield f"id: {identifier}\nevent: {event['event']}\ndata: {json.dumps(event)}\n\n"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
+from operator import itemgetter
 from typing import Any, Literal
 
 from xordal.errors import SettingsError
@@ -43,6 +45,7 @@ class Run:
         self.task: asyncio.Task[None] | None = None
         self.is_closed = False
         self.is_stopped = False
+        self._life = secrets.token_hex(4)  # events are numbered anew when the server starts again
         self._n_told = 0
         self._changed = asyncio.Event()
 
@@ -82,25 +85,31 @@ class Run:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def listen(self) -> AsyncIterator[dict[str, Any] | None]:
-        """Yield all events that still matter, then each as it comes; None every few seconds of silence."""
-        last = last_progress = 0
+    async def listen(
+        self, last: str = "", *, now: bool = False
+    ) -> AsyncIterator[tuple[str, dict[str, Any]] | None]:
+        """Yield all events after the last that still matter, then each as it comes, with its identifier.
+
+        None comes every few seconds of silence. ``now`` ends with the events that there are.
+        """
+        life, _, number = last.partition("-")
+        n_heard = int(number) if life == self._life and number.isdecimal() else 0
         if not self.events:
-            yield {"event": "status", "status": self.status}
+            yield f"{self._life}-{n_heard}", {"event": "status", "status": self.status}
         while not self.is_closed:
             changed = self._changed
-            for number, event in self.events:
-                if number > last:
-                    last = number
-                    yield event
-            if self.progress is not None and self.progress[0] > last_progress:
-                last_progress, event = self.progress
-                yield event
+            told = self.events if self.progress is None else [*self.events, self.progress]
+            for place, event in sorted(told, key=itemgetter(0)):
+                if place > n_heard:
+                    n_heard = place
+                    yield f"{self._life}-{n_heard}", event
+            if now:
+                return
             try:
                 await asyncio.wait_for(changed.wait(), _PING)
             except TimeoutError:
                 yield None
-        yield {"event": "closed"}
+        yield f"{self._life}-{n_heard}", {"event": "closed"}
 
 
 class Runs:
@@ -110,10 +119,12 @@ class Runs:
     ----------
     store
         Where they lie.
+    most_unpacked
+        Bytes that an upload may unpack to.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, most_unpacked: int) -> None:
+        self._store, self._most_unpacked = store, most_unpacked
         self.all: dict[str, Run] = {}
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
         self._looks = asyncio.Semaphore(MOST_AT_ONCE)
@@ -220,7 +231,8 @@ class Runs:
             try:
                 if task == "learn":
                     run.set_status("learning")
-                await _order(process, {"task": task, "folder": str(run.folder.path)})
+                job = {"task": task, "folder": str(run.folder.path), "most_unpacked": self._most_unpacked}
+                await _order(process, job)
                 await self._keep_spare()
                 await self._follow(run, process)
             finally:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xordal.errors import DataError, SettingsError
+from xordal.web.store import Store
 
 PORT = 8765
 _TRIED = 20  # ports after the first, where none was asked for
@@ -41,23 +42,30 @@ def serve(how: Serving, tell: Callable[[str], None]) -> None:
     Raises
     ------
     SettingsError
-        If the port is taken, or the extra ``web`` is not installed.
+        If the port is taken, another server works in the folder, or the extra ``web`` is not installed.
     """
     try:
-        import uvicorn
-
-        from xordal.web.app import Site, make_app
-        from xordal.web.gate import Keys
+        import starlette  # noqa: F401  # only asked for: a missing extra is told before anything begins
+        import uvicorn  # noqa: F401
     except ModuleNotFoundError as error:
         raise SettingsError(
             f"xordal serve needs {error.name}, which is not installed: pip install 'xordal[web]'."
         ) from None
-    from xordal.web.store import Store
-    from xordal.web.uploads import MOST_BYTES
-
     for file in how.first:
         if not file.is_file():
             raise DataError(f"There is no file {str(file)!r}. Check the path.")
+    store = Store(how.folder)
+    with store.held():
+        _serve(how, store, tell)
+
+
+def _serve(how: Serving, store: Store, tell: Callable[[str], None]) -> None:
+    import uvicorn
+
+    from xordal.web.app import Site, make_app
+    from xordal.web.gate import Keys
+    from xordal.web.uploads import MOST_BYTES
+
     listening = _listen(how.host, how.port)
     port = int(listening.getsockname()[1])
     keys = Keys()
@@ -69,7 +77,7 @@ def serve(how: Serving, tell: Callable[[str], None]) -> None:
     def entered() -> None:
         tell(f"Opened in a browser. For another browser: {address()}")
 
-    site = Site(Store(how.folder), how.most_bytes or MOST_BYTES, how.first)
+    site = Site(store, how.most_bytes or MOST_BYTES, how.first)
     app = make_app(site, keys, how.hosts(port), entered)
     tell(f"The page is at {address()}")
     tell("Press Ctrl-C to end it; what was learned stays.")

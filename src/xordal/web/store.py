@@ -17,11 +17,13 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xordal.data.write import write_text
+from xordal.errors import SettingsError
 
 A_DAY = 86_400.0
 """Seconds after which an upload is removed."""
@@ -93,8 +95,43 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)
+        except OSError as error:
+            raise SettingsError(
+                f"Runs cannot be kept in {folder}: {error.strerror}. Name another folder with --folder."
+            ) from None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other servers out of the folder: two of them would both carry on with the same searches.
+
+        The system lets go of the folder when the process ends, however it ends.
+
+        Raises
+        ------
+        SettingsError
+            If another server works in the folder.
+        """
+        try:
+            from fcntl import LOCK_EX, LOCK_NB, flock
+        except ImportError:  # Windows
+            yield
+            return
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            flock(folder, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            os.close(folder)
+            raise SettingsError(
+                f"Another xordal serve works in {self._folder}. Open that one, or name another folder with "
+                "--folder."
+            ) from None
+        try:
+            yield
+        finally:
+            os.close(folder)
 
     def new(self, label: str, kind: str = "table") -> RunFolder:
         """Make the folder of a new run; ``label`` is what people call it."""

@@ -12,6 +12,9 @@ from xordal.errors import DataError
 MOST_BYTES = 100 * 2**20
 """Size of the largest upload, unless another is named."""
 
+UNPACKED = 10
+"""Times the largest upload that a compressed one may unpack to; text packs to a tenth, seldom to less."""
+
 _DISCARDED = 4  # times the largest upload, of one that is refused
 
 

@@ -1,9 +1,10 @@
 """The process that reads and learns, so that the server only ever answers: ``python -m xordal.web.worker``.
 
 It is told what to do by lines of JSON on its standard input, and tells how it goes by lines of JSON on its
-standard output. The first line names the task and the folder of the run; ``"stop"`` ends a search, which keeps
-what it has learned; a second one ends what follows the search too. When the input closes, whoever started the
-process is gone, and so is the process: the checkpoint has what it learned.
+standard output. The first line names the task, the folder of the run and how many bytes its upload may unpack
+to; ``"stop"`` ends a search, which keeps what it has learned; a second one ends what follows the search too.
+When the input closes, whoever started the process is gone, and so is the process: the checkpoint has what it
+learned.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 Tell = Callable[[dict[str, Any]], None]
 
 _BETWEEN = 0.2  # seconds between two words on progress
+_WINDOW = 10.0  # seconds whose pace tells how long the rest takes
+_LEAST_WINDOW = 3.0  # seconds until a pace is told
 _FEW = 40  # variables whose map is laid out anew at every step, which takes some milliseconds
 _LAYOUT_SHARE = 0.1  # of the time that may go into laying out larger maps while a search runs
 _PATIENCE = 1.0  # seconds after which a search that is to end is interrupted
@@ -101,7 +105,7 @@ def main() -> None:
     job = json.loads(first)
     if job["task"] == "learn":
         os.nice(5)  # the server, and those who wait for a first look, come first
-    _carried_out(job["task"], Path(job["folder"]), tell, stop)
+    _carried_out(job, tell, stop)
     channel.close()
     os._exit(0)  # threads of Arrow, taken down with the interpreter, were seen to abort a process
 
@@ -115,7 +119,7 @@ def _warm_up() -> None:
     with TemporaryDirectory() as name:
         folder = Store(Path(name)).new("warm-up")
         folder.upload.write_text("a,b,c\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 10)
-        _look(folder, "warm-up", lambda event: None, Stop())
+        _look(folder, "warm-up", lambda event: None)
         folder.write("settings", {})
         _learn(folder, "warm-up", lambda event: None, Stop())
 
@@ -128,7 +132,7 @@ def _listen(stop: Stop) -> None:
 
 
 def _bound_memory() -> None:
-    """Let a table that unpacks to more than the machine holds end in an error, and not the machine."""
+    """Let a table that needs more memory than the machine has end in an error, and not the machine."""
     try:
         import resource
 
@@ -138,14 +142,19 @@ def _bound_memory() -> None:
         return
 
 
-def _carried_out(task: str, path: Path, tell: Tell, stop: Stop) -> None:
+def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
+    from xordal.data.unpacking import unpack_file
     from xordal.errors import XordalError
     from xordal.web.store import RunFolder
 
-    folder = RunFolder(path)
+    folder = RunFolder(Path(job["folder"]))
     label = str(folder.read("about").get("label", "table"))
     try:
-        {"look": _look, "learn": _learn}[task](folder, label, tell, stop)
+        if job["task"] == "learn":
+            _learn(folder, label, tell, stop)
+        else:
+            unpack_file(folder.upload, label, job["most_unpacked"])
+            _look(folder, label, tell)
         return
     except XordalError as error:
         message = str(error).replace(str(folder.upload), label)
@@ -157,7 +166,7 @@ def _carried_out(task: str, path: Path, tell: Tell, stop: Stop) -> None:
     tell({"event": "failed", "message": message})
 
 
-def _look(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
+def _look(folder: RunFolder, label: str, tell: Tell) -> None:
     """Look at an upload: a network is made ready to be asked, of a table the columns are told."""
     with folder.upload.open("rb") as file:
         start = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -206,7 +215,7 @@ def _learn(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
     if table.n_variables < 2 or table.n_rows < 2:
         raise DataError("A network needs at least two columns and two rows.")
     learned = _searched(folder, table, settings, tell, stop)
-    tell({"event": "progress", "words": "putting the results together", "share": 1.0, "left": None})
+    tell({"event": "progress", "words": "putting the results together", "share": None, "left": None})
     network = fit_network(table, learned)
     _single(table, learned).save(folder.single)
     network.save(folder.network)
@@ -221,6 +230,7 @@ def _searched(
     folder: RunFolder, table: CategoricalTable, settings: RunSettings, tell: Tell, stop: Stop
 ) -> Learned:
     from xordal.learning.learn import Interrupted, learn
+    from xordal.scanning.cost import is_cost
     from xordal.search.checkpoint import Checkpoint
 
     _wait_for(folder.checkpoint)
@@ -233,7 +243,8 @@ def _searched(
             **search,
             on_entry=picture.entry,
             on_progress=picture.progress,
-            notice=lambda line: tell(_note(line)),
+            # What scans will cost is measured before they begin; the picture tells the time left as they go.
+            notice=lambda line: None if is_cost(line) else tell(_note(line)),
         )
     except Interrupted as interrupted:
         stop.is_searching = False
@@ -287,6 +298,34 @@ def _note(line: str) -> dict[str, Any]:
     return {"event": "note", "words": line}
 
 
+class TimeLeft:
+    """How long a search still looks at sets of columns, by its pace in the last seconds.
+
+    Not by its pace since it began: then pairs were looked at, which take other times than sets of five columns,
+    and kernels were compiled.
+
+    Examples
+    --------
+    >>> left = TimeLeft(1000)
+    >>> left.seconds(0.0, 0), left.seconds(5.0, 100), left.seconds(20.0, 800)
+    (None, 45.0, 4.285714285714286)
+    """
+
+    def __init__(self, n_sets: int) -> None:
+        self._n_sets = n_sets
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def seconds(self, now: float, n_scanned: int) -> float | None:
+        """Return the seconds left when so many sets were looked at; None where there is no pace yet."""
+        self._seen.append((now, n_scanned))
+        while len(self._seen) > 2 and now - self._seen[1][0] >= _WINDOW:
+            self._seen.popleft()
+        began, n_before = self._seen[0]
+        if now - began < _LEAST_WINDOW or not n_before < n_scanned < self._n_sets:
+            return None
+        return (self._n_sets - n_scanned) * (now - began) / (n_scanned - n_before)
+
+
 class _Picture:
     """The network as it grows: steps, where its variables go, and how far the search is."""
 
@@ -301,7 +340,8 @@ class _Picture:
         sets = sets_to_scan(table.n_variables, plan.schedule.max_links, plan.max_variables)
         self._n_sets = max(sum(sets.values()), 1)
         self._links: set[tuple[int, int]] = set()
-        self._began = self._told = time.monotonic()
+        self._told = time.monotonic()
+        self._left = TimeLeft(self._n_sets)
         self._laid_out, self._layout_took = 0.0, 0.0
         tell({"event": "begin", "names": self._names, "n_rows": table.n_rows})
         self._lay_out()
@@ -352,9 +392,8 @@ class _Picture:
         if now - self._told < _BETWEEN:
             return
         self._told = now
-        share = min(at.sets_scanned / self._n_sets, 1.0)
-        took = now - self._began
-        left = took * (1 - share) / share if 0.02 < share < 1 and took > 3 else None
+        share = at.sets_scanned / self._n_sets if at.sets_scanned < self._n_sets else None
+        left = self._left.seconds(now, at.sets_scanned)
         ahead = "pairs" if at.lookahead == 1 else f"{at.lookahead} links at a time"
         words = f"trying {ahead}; {at.sets_scanned:,} sets of columns looked at"
         self._tell({"event": "progress", "words": words, "share": share, "left": left})

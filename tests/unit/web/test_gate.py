@@ -105,10 +105,32 @@ def test_two_origins_are_none(client: TestClient, keys: Keys) -> None:
     assert client.post(f"/api/runs/{RUN}/stop", headers=headers).status_code == 403
 
 
-def test_streams_are_opened_by_post_so_that_the_rule_of_origins_holds_for_them(app: Starlette) -> None:
-    """In marimo (CVE-2026-39987) one stream lacked the check that all others had."""
-    streams = [route for route in app.routes if isinstance(route, Route) and route.path.endswith("/events")]
-    assert [route.methods for route in streams] == [{"POST"}]
+@pytest.mark.slow  # starts a process
+def test_every_stream_needs_cookie_host_and_origin(app: Starlette, keys: Keys) -> None:
+    """In marimo (CVE-2026-39987) one stream lacked the check that all others had.
+
+    A stream is known by what it answers, whatever its route is called.
+    """
+    with TestClient(app, base_url=OWN) as client:
+        with_cookie(client, keys)
+        headers = {"origin": OWN, "x-file-name": "small.csv"}
+        run = client.post("/api/runs", content=b"a,b\n0,1\n1,0\n", headers=headers).json()["id"]
+        streams = []
+        for method, path in asked(app):
+            if method == "DELETE":
+                continue
+            address = f"{path.replace(RUN, run)}?now"
+            answer = client.request(method, address, headers={"origin": OWN})
+            if answer.headers.get("content-type", "").startswith("text/event-stream"):
+                streams.append((method, address))
+        assert [method for method, _ in streams] == ["POST"]
+        for method, address in streams:
+            assert client.request(method, address).status_code == 403
+            assert client.request(method, address, headers={"origin": "http://evil.example"}).status_code == 403
+            foreign = {"host": "evil.example:8765", "origin": "http://evil.example:8765"}
+            assert client.request(method, address, headers=foreign).status_code == 421
+            client.cookies.clear()
+            assert client.request(method, address, headers={"origin": OWN}).status_code == 401
 
 
 def test_web_sockets_are_refused(client: TestClient, keys: Keys) -> None:
@@ -142,12 +164,20 @@ def test_a_token_works_once_and_is_in_no_answer(client: TestClient, keys: Keys) 
     assert client.get("/", params={"token": token}).status_code == 401
 
 
-def test_no_answer_gives_away_the_next_token_or_the_cookie(client: TestClient, keys: Keys) -> None:
-    with_cookie(client, keys)
-    for path in ("/", "/static/page.js", "/nowhere", "/static/none"):
-        answer = client.get(path)
-        told = answer.text + str(answer.headers)
-        assert keys.token not in told and keys.cookie not in told
+@pytest.mark.slow  # starts a process
+def test_no_answer_gives_away_the_next_token_or_the_cookie(app: Starlette, keys: Keys) -> None:
+    """Every route, asked for a run that is there and for one that is not, with a body that is no JSON."""
+    with TestClient(app, base_url=OWN) as client:
+        with_cookie(client, keys)
+        headers = {"origin": OWN, "x-file-name": "small.csv"}
+        run = client.post("/api/runs", content=b"a,b\n0,1\n1,0\n", headers=headers).json()["id"]
+        requests = [(method, path.replace(RUN, run)) for method, path in asked(app) if method != "DELETE"]
+        requests = [(method, path + "?now" * path.endswith("/events")) for method, path in requests]
+        for method, path in [*asked(app), *requests, ("GET", "/nowhere"), ("DELETE", f"/api/runs/{run}")]:
+            answer = client.request(method, path, headers={"origin": OWN}, content=b"{" * (method == "POST"))
+            told = answer.text + str(answer.headers)
+            assert keys.token not in told and keys.cookie not in told, (method, path)
+            assert "location" not in answer.headers
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
-from collections.abc import Iterator
+import lzma
+from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
 from tests.serving import HOST, OWN, Page, entered
 from xordal.data.write import csv_text
+from xordal.errors import SettingsError
 from xordal.formats.network_files import FORMATS, load
 from xordal.pi.zoo import music_box
 from xordal.web import downloads
@@ -43,6 +50,17 @@ def box(page: Page) -> dict[str, Any]:
     told: dict[str, Any] = page.wait(run, "done", "failed")
     assert told["status"] == "done", told
     return told
+
+
+def zipped(data: bytes) -> bytes:
+    whole = BytesIO()
+    with ZipFile(whole, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("large.csv", data)
+    return whole.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    return bytes(pa.compress(data, codec="zstd", asbytes=True))
 
 
 def streamed(page: Page, run: str, until: str) -> list[dict[str, Any]]:
@@ -93,14 +111,22 @@ def test_a_question_that_is_none_is_refused(page: Page, box: dict[str, Any], que
 
 
 def test_every_format_can_be_taken_away(page: Page, box: dict[str, Any], tmp_path: Path) -> None:
-    for what in downloads.ENDINGS:
+    """What is taken away is the network: formats that hold one are read again and asked."""
+    folder = next(run for run in page.client.app.state.site.store if run.id == box["id"])  # type: ignore[attr-defined]
+    network, given = load(folder.network), {"dog": "barks", "music_box": "plays"}
+    assert set(FORMATS) < set(downloads.ENDINGS)
+    for what, ending in downloads.ENDINGS.items():
         answer = page.client.get(f"/api/runs/{box['id']}/download/{what}")
         assert answer.status_code == 200, (what, answer.text)
-        assert answer.headers["content-disposition"].startswith('attachment; filename="box')
-        assert len(answer.text) > 100
-    assert set(FORMATS) < set(downloads.ENDINGS)
-    (tmp_path / "net.json").write_text(page.client.get(f"/api/runs/{box['id']}/download/json").text)
-    assert load(tmp_path / "net.json").variables[0] == "ball1"
+        assert answer.headers["content-disposition"] == f'attachment; filename="box{ending}"'
+        (tmp_path / f"box{ending}").write_text(answer.text)
+        if what == "uai-names":  # beside the last UAI file
+            assert "music_box" in answer.text
+        elif what in ("graphml", "dot", "hif", "report") or what.startswith("uai"):
+            assert what.startswith("uai") or "music_box" in answer.text
+        else:
+            again = load(tmp_path / f"box{ending}")
+            assert again.query("John", given=given) == pytest.approx(network.query("John", given=given))
 
 
 def test_a_sample_shows_its_steps_as_they_come(page: Page) -> None:
@@ -170,6 +196,74 @@ def test_too_large_an_upload_is_refused_and_leaves_nothing(page: Page) -> None:
     assert answer.status_code == 413
     assert page.upload("none.csv", b"", code=400)
     assert len(list(folder.iterdir())) == before
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, bz2.compress, lzma.compress, zipped, zstd], ids=lambda f: f.__name__
+)
+def test_what_unpacks_to_too_much_is_refused(page: Page, pack: Callable[[bytes], bytes]) -> None:
+    """One megabyte may be uploaded here, and ten may come out of it."""
+    rows = b"0,1\n1,0\n" * (2**20)
+    told = page.wait(
+        page.upload("large.csv.packed", pack(b"a,b\n" + rows + rows[: 2**21]))["id"], "looked", "failed"
+    )
+    assert told["status"] == "failed" and "unpacks to more than 10 MB" in told["failed"]
+    assert "large.csv" in told["failed"]
+    small = page.upload("small.csv.packed", pack(b"a,b\n" + rows[: 2**20]))["id"]
+    assert page.wait(small, "looked", "failed")["overview"]["n_rows"] == 2**18
+    folder = page.client.app.state.site.store._folder  # type: ignore[attr-defined]
+    assert (folder / small / "upload").read_bytes().startswith(b"a,b\n0,1")
+    assert not (folder / small / "upload.unpacked").exists()
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused(page: Page) -> None:
+    book = BytesIO()
+    with ZipFile(book, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b" " * (11 * 2**20))
+    told = page.wait(page.upload("large.xlsx", book.getvalue())["id"], "looked", "failed")
+    assert told["status"] == "failed" and "large.xlsx unpacks to more than 10 MB" in told["failed"]
+
+
+def test_events_are_told_once_each_whoever_asks(page: Page, box: dict[str, Any]) -> None:
+    """Asked again after the last that was heard there is nothing; after one of another server, everything."""
+    path = f"/api/runs/{box['id']}/events?now"
+
+    def heard(last: str) -> list[str]:
+        answer = page.client.post(path, headers={"origin": OWN, "last-event-id": last})
+        return [line[4:] for line in answer.text.splitlines() if line.startswith("id: ")]
+
+    every = heard("")
+    assert len(every) > 8 and len(set(every)) == len(every)
+    assert heard(every[-1]) == []
+    assert heard(every[2]) == every[3:]
+    assert heard("0badcafe-9999") == heard("x") == heard("-") == every
+
+
+def test_missing_values_break_no_rule(page: Page) -> None:
+    rows = [(a, b, c, (a + b + c) % 2) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 40
+    lines = [",".join(map(str, row)) for row in rows]
+    for place in range(8, 14):  # six blanks in the last column, and one row that breaks the rule
+        lines[place] = lines[place][:-1]
+    lines[3] = f"{lines[3][:-1]}{1 - int(lines[3][-1])}"
+    run = page.upload("blank.csv", ("a,b,c,d\n" + "\n".join(lines) + "\n").encode())["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {"missing": "level"})
+    page.wait(run, "done")
+    words = page.get(f"/api/runs/{run}/result")["groups_html"]
+    assert "1 row breaks it, 6 have a missing value in it" in words
+
+
+def test_two_servers_do_not_share_a_folder(tmp_path: Path) -> None:
+    with Store(tmp_path).held():
+        with (
+            pytest.raises(SettingsError, match=r"Another xordal serve works in .*--folder"),
+            Store(tmp_path).held(),
+        ):
+            pass
+        with Store(tmp_path / "other").held():
+            pass
+    with Store(tmp_path).held():
+        pass
 
 
 def test_hostile_names_stay_data(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -60,6 +61,8 @@ def test_a_fitted_estimator_will_do_and_anything_else_will_not(network: Decompos
 
 
 def test_its_script_is_one_module_and_its_looks_stay_inside() -> None:
-    assert "import " not in script().replace("important", "").split("// The widget")[0].split("\n")[0]
-    assert script().count("export") == 1
+    assert not re.search(r"(?m)^\s*import\b|\bimport\(", script())
+    assert re.findall(r"(?m)^export .*$", script()) == ["export default { render };"]
+    declared = re.findall(r"(?m)^(?:const|let|class) (\w+)", script())
+    assert len(set(declared)) == len(declared)  # one module: a name that two files declare would stop it
     assert looks().startswith(".xordal-widget {") and ":root" not in looks() and "@keyframes" not in looks()

@@ -1,6 +1,7 @@
 // Asking a network: click a value to say that it was observed, and every other distribution moves.
 import { button, made, percent } from "./dom.js";
 
+const MANY = 60;  // variables from which those out of sight are not drawn
 const FEW = 10;  // levels of a variable that are shown before one asks for all
 
 export class AskPanel {
@@ -15,7 +16,7 @@ export class AskPanel {
     this.compareLabel = made("label", { class: "switch", hidden: true }, this.compareBox, " beside a network of single links");
     this.told = made("p", { class: "small told", role: "status" });
     this.search = made("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "Find a column", "aria-label": "Find a column", on: { input: () => this.filter() } });
-    this.list = made("div", { class: "cards" });
+    this.list = made("div", { class: network.variables.length > MANY ? "cards many" : "cards" });
     this.story = made("div", { class: "story", role: "region", "aria-label": "Why", hidden: true });
     parent.append(
       made("div", { class: "asking" }, this.chips, made("div", { class: "tools" }, this.undoButton, this.clearButton, this.bestButton, this.compareLabel), this.told),

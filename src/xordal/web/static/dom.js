@@ -31,13 +31,14 @@ export const timeLeft = seconds => {
 };
 
 let hiding = null;
+export const hush = () => { const said = document.getElementById("said"); if (said) said.hidden = true; };
 export const say = text => {
   const said = document.getElementById("said");
   if (!said) return;
   said.textContent = text;
   said.hidden = false;
   clearTimeout(hiding);
-  hiding = setTimeout(() => { said.hidden = true; }, 8000);
+  hiding = setTimeout(hush, 8000);
 };
 
 export class Refused extends Error {
@@ -77,11 +78,32 @@ export const upload = (file, onProgress) => new Promise((resolve, reject) => {
   request.send(file);
 });
 
-// Server-sent events by POST, so that the browser always says where the request comes from. A stream that breaks is
-// opened anew; it then begins with everything that still matters.
+// A browser keeps six connections to a server, for all of its tabs together; a stream holds one for as long as it is
+// open. So at most three tabs have a stream at a time, and three connections are left for clicks. The other tabs ask
+// once a second what is new, and take over a stream when a tab lets go of one.
+const STREAMS = 3, BETWEEN = 1000;
+
+// Run while this tab has one of the streams; false where all are taken.
+const withStream = async run => {
+  if (!navigator.locks) return false;  // browsers have locks for pages of this computer, or that are encrypted
+  for (let n = 0; n < STREAMS; n++) {
+    const had = await navigator.locks.request(`xordal-stream-${n}`, { ifAvailable: true }, async lock => { if (lock) await run(); return lock !== null; });
+    if (had) return true;
+  }
+  return false;
+};
+
+// Server-sent events by POST, so that the browser always says where the request comes from. Each is told once: what
+// breaks is opened anew after the last one that came.
 export const listen = (path, onEvent, signal, onState = () => {}) => {
-  const once = async () => {
-    const answer = await fetch(path, { method: "POST", signal });
+  let last = "";
+  const hear = part => {
+    const field = name => (part.split("\n").find(text => text.startsWith(`${name}: `)) || "").slice(name.length + 2);
+    last = field("id") || last;
+    if (field("data")) onEvent(JSON.parse(field("data")));
+  };
+  const follow = async how => {
+    const answer = await fetch(`${path}${how}`, { method: "POST", signal, headers: { "last-event-id": last } });
     if (!answer.ok) await answered(answer);
     onState(true);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -92,20 +114,17 @@ export const listen = (path, onEvent, signal, onState = () => {}) => {
       waiting += value;
       const parts = waiting.split("\n\n");
       waiting = parts.pop();
-      for (const part of parts) {
-        const line = part.split("\n").find(text => text.startsWith("data: "));
-        if (line) onEvent(JSON.parse(line.slice(6)));
-      }
+      parts.forEach(hear);
     }
   };
   const keepOn = async () => {
     while (!signal.aborted) {
-      try { await once(); } catch (error) {
+      try { if (!await withStream(() => follow(""))) await follow("?now"); } catch (error) {
         if (signal.aborted) return;
         if (error instanceof Refused && error.status >= 400) { onState(false, error); return; }
+        onState(false, null);
       }
-      onState(false, null);
-      await new Promise(resolve => setTimeout(resolve, 1000));
+      await new Promise(resolve => setTimeout(resolve, BETWEEN));
     }
   };
   keepOn();

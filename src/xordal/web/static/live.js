@@ -58,7 +58,7 @@ export const showLearning = ({ content, run, signal, reload }) => {
       steps.prepend(made("li", { value: steps.children.length + 1 }, made("b", { text: event.words }), made("span", { class: "small", text: [how, event.p ? `p = ${event.p}` : ""].filter(Boolean).join(", ") })));
     },
     progress: event => {
-      bar.value = event.share;
+      if (event.share === null) bar.removeAttribute("value"); else bar.value = event.share;  // what follows the scans has no known length
       words.textContent = event.words.charAt(0).toUpperCase() + event.words.slice(1);
       left.textContent = event.left === null ? "" : timeLeft(event.left);
     },
@@ -110,7 +110,7 @@ export const showResult = async ({ content, run, signal, go }) => {
     asking.scrollIntoView();
     map.frame.focus({ preventScroll: true });
   };
-  downloads(content.querySelector("#downloads"), run, map);
+  downloads(content.querySelector("#downloads"), run, map, signal);
   content.dataset.ready = "yes";
 };
 
@@ -129,7 +129,7 @@ const groupsSection = (network, focus) => {
   const section = made("section", { id: "groups", "aria-labelledby": "groups-title" }, made("h2", { id: "groups-title", text: "What hides here" }));
   if (network.n_groups === null) section.append(made("p", { text: "Hidden groups were not looked for: the search ended before, or the network was given." }));
   else if (!network.n_groups && !network.n_rules) section.append(made("p", { text: "No columns share more than pairs of them show. What pairs show is in the network below." }));
-  else section.append(made("p", { class: "small", text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Tinted cells are far off." }));
+  else if (network.n_groups) section.append(made("p", { class: "small", text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Tinted cells are far off." }));
   const parsed = new DOMParser().parseFromString(network.groups_html, "text/html");  // by the server's own templates, which escape every name
   section.append(...parsed.body.childNodes);
   const more = [...section.querySelectorAll("[data-found]")].slice(3);
@@ -138,7 +138,7 @@ const groupsSection = (network, focus) => {
   return section;
 };
 
-const stepsSection = network => network.steps.length ? made("section", {}, made("details", {}, made("summary", { text: `How it was found, in ${network.steps.length} steps` }), made("ol", { class: "steps-list" }, ...network.steps.map(step => made("li", { text: step.words }))))) : made("span");
+const stepsSection = network => network.steps.length ? made("section", {}, made("details", {}, made("summary", { text: `How it was found, in ${network.steps.length} ${network.steps.length === 1 ? "step" : "steps"}` }), made("ol", { class: "steps-list" }, ...network.steps.map(step => made("li", { text: step.words }))))) : made("span");
 
 const legend = network => {
   const kinds = new Set(network.links.map(link => link[2]));
@@ -147,12 +147,14 @@ const legend = network => {
 
 const FILES = [["report", "Report (one HTML page)"], ["svg", "Picture (SVG)"], ["png", "Picture (PNG)"], ["json", "Network (xordal's model file)"], ["bif", "BIF"], ["xmlbif", "XMLBIF"], ["net", "Hugin NET"], ["uai", "UAI"], ["uai-names", "names of the UAI file"], ["uai-pgmpy", "UAI for pgmpy"], ["uai-pyagrum", "UAI for pyAgrum"], ["graphml", "GraphML"], ["dot", "DOT"], ["hif", "HIF (hidden groups)"]];
 
-const downloads = (menu, run, map) => {
+const downloads = (menu, run, map, signal) => {
   const save = (blob, ending) => {
     const address = URL.createObjectURL(blob);
     made("a", { href: address, download: `${run.label.replace(/\.[^.]*$/, "")}.${ending}` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
   const pictures = { svg: () => save(new Blob([map.picture()], { type: "image/svg+xml" }), "svg"), png: async () => save(await map.pictureAsPng(), "png") };
+  const leaving = event => { if (event.key === "Escape" || (event.type === "click" && !menu.contains(event.target))) menu.open = false; };
+  for (const name of ["click", "keydown"]) document.addEventListener(name, leaving, { signal });
   menu.append(made("ul", {}, ...FILES.map(([what, text]) => made("li", {}, pictures[what] ? button(text, pictures[what], { "data-what": what }) : made("a", { href: `/api/runs/${run.id}/download/${what}`, download: true, text, "data-what": what })))));
 };

@@ -10,6 +10,8 @@ const CRITERIA = [
   ["bdeu", "Bayesian score with a uniform prior", null],
 ];
 
+const BLANKS = { drop: "They are left out.", level: "A missing value is made a value of its own: so many rows are too many to leave out." };
+
 const field = (label, control, hint = "") => made("label", { class: "field" }, made("span", { text: label }), control, hint ? made("small", { class: "quiet", text: hint }) : null);
 const choice = (options, value) => {
   const select = made("select", {}, ...options.map(([key, text]) => made("option", { value: key, text })));
@@ -35,7 +37,8 @@ export const showLook = ({ content, run, reload }) => {
   };
   const counted = made("span", { class: "quiet", role: "status" });
   rows.forEach(row => row.box.addEventListener("change", tell));
-  const odd = rows.filter(row => row.column.odd);
+  const odd = rows.filter(row => row.column.odd).map(row => made("li", {}, made("b", { text: row.column.shown }), ` ${row.column.advice}`));
+  if (overview.n_incomplete) odd.unshift(made("li", {}, made("b", { text: "Missing values" }), ` ${number(overview.n_incomplete)} of ${number(overview.n_rows)} rows have one. ${BLANKS[overview.settings.missing] || ""} More settings has other ways.`));
   const search = made("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column", on: { input: () => {
     const wanted = search.value.trim().toLocaleLowerCase();
     rows.forEach(row => { row.element.hidden = !row.column.shown.toLocaleLowerCase().includes(wanted); });
@@ -44,7 +47,7 @@ export const showLook = ({ content, run, reload }) => {
     made("h1", { text: run.label }),
     made("p", { class: "lead", text: `${number(overview.n_rows)} rows, ${number(rows.length)} columns.${odd.length ? "" : " Nothing looks odd."}` }),
     run.failed ? made("p", { class: "warning", role: "alert", text: run.failed }) : null,
-    odd.length ? made("section", { class: "odd" }, made("h2", { text: "Worth a look first" }), made("ul", {}, ...odd.slice(0, 12).map(row => made("li", {}, made("b", { text: row.column.shown }), ` ${row.column.advice}`))), odd.length > 12 ? made("p", { class: "small", text: `and ${odd.length - 12} more, marked below` }) : null) : null,
+    odd.length ? made("section", { class: "odd" }, made("h2", { text: "Worth a look first" }), made("ul", {}, ...odd.slice(0, 12)), odd.length > 12 ? made("p", { class: "small", text: `and ${odd.length - 12} more, marked below` }) : null) : null,
     made("div", { class: "go" }, learnButton, counted),
     form.element,
     made("section", {}, made("h2", { text: "Columns" }), rows.length > 12 ? made("p", {}, search) : null,
@@ -67,8 +70,8 @@ const columnRow = (column, nRows, former) => {
   }), column.n_levels > column.levels.length ? made("span", { class: "quiet", text: `and ${number(column.n_levels - column.levels.length)} more` }) : null);
   const as = column.odd === "continuous" || column.odd === "many levels" ? choice(column.odd === "continuous" ? [["cut", "cut into ranges"], ["as-is", "take as it is"]] : [["cut", "merge rare values"], ["as-is", "take as it is"]], (former.categorical || []).includes(column.name) ? "as-is" : "cut") : null;
   if (as) as.setAttribute("aria-label", `What to do with ${column.shown}`);
-  const remarks = made("td", {}, column.odd ? made("span", { class: "tag", text: KINDS[column.odd] }) : null, as, column.n_missing ? made("span", { class: "tag", text: `${number(column.n_missing)} missing` }) : null);
-  const element = made("tr", {}, made("td", {}, box), made("th", { scope: "row", text: column.shown }), made("td", { class: "number", text: number(column.n_levels) }), made("td", {}, bars), remarks);
+  const remarks = made("div", { class: "remarks" }, column.odd ? made("span", { class: "tag", text: KINDS[column.odd] }) : null, as, column.n_missing ? made("span", { class: "tag", text: `${number(column.n_missing)} missing` }) : null);
+  const element = made("tr", {}, made("td", {}, box), made("th", { scope: "row", text: column.shown }), made("td", { class: "number", text: number(column.n_levels) }), made("td", {}, bars), made("td", {}, remarks));
   return { column, box, as, element };
 };
 

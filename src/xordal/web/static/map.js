@@ -9,7 +9,8 @@ const drawn = (tag, attributes = {}, ...children) => {
   return element;
 };
 const LONGEST = 22, HALF = 13;
-const short = name => name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 1)}…`;
+// Long names often begin alike, and differ at their ends.
+const short = name => name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}…${name.slice(-8)}`;
 const pen = document.createElement("canvas").getContext("2d");
 const widthOf = text => { pen.font = "13px system-ui, sans-serif"; return pen.measureText(text).width; };
 // A mixed colour is computed as color(srgb ...), which few programs that read SVG know.

@@ -1,5 +1,5 @@
 // Which screen is shown: the start, or one run. The address after # says which, so that reloading keeps it.
-import { get, made, say } from "./dom.js";
+import { get, hush, made, say } from "./dom.js";
 import { showStart } from "./start.js";
 import { showLook } from "./look.js";
 import { showLearning, showResult } from "./live.js";
@@ -16,9 +16,11 @@ const titled = text => {
 
 const fresh = () => {
   leave();
+  hush();  // what was said belongs to the screen that is left
   const ending = new AbortController();
   leave = () => ending.abort();
   content.replaceChildren();
+  delete content.dataset.ready;
   return ending.signal;
 };
 

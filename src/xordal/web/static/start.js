@@ -15,6 +15,7 @@ export const showStart = async ({ content, signal, go }) => {
   const bar = made("progress", { max: 1, value: 0, hidden: true, "aria-label": "Upload" });
   const take = async file => {
     if (!file) return;
+    if (file.size === 0) { say(`${file.name} is empty.`); return; }
     if (file.size > told.most_bytes) { say(`${file.name} has ${Math.round(file.size / 2 ** 20)} MB; at most ${megabytes} are taken here. Leave out columns or rows, or save it as Parquet.`); return; }
     bar.hidden = false;
     try { go(`#/run/${(await upload(file, share => { bar.value = share; })).id}`); } catch (error) { bar.hidden = true; say(error.message); }

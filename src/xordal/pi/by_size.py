@@ -36,7 +36,7 @@ from xordal.pi.measuring import MOST_CELLS, Floats, Rows, measured, pair_share, 
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.fitting import fit_margins
 from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom, has_rows_enough
-from xordal.statistics.interaction import divergences
+from xordal.statistics.interaction import divergences, product_of_margins
 from xordal.types.groups import GroupKind, Submodel
 from xordal.types.varsets import EMPTY, Link, VarSet, members, varset
 
@@ -115,7 +115,7 @@ def _nominal(tables: Floats, n_rows: int) -> Floats:
     """Return nominal log p-values of hidden parts; 0 where one is too small before chance is taken off."""
     axes = range(tables.ndim - 1)
     pairs = list(combinations(axes, 2))
-    totals = divergences(tables, fit_margins(tables, [(axis,) for axis in axes]))
+    totals = divergences(tables, product_of_margins(tables))
     # Not quite done, a fit leaves a little too much open: a filter must not leave too little.
     hidden = divergences(tables, fit_margins(tables, pairs, is_exact=False))
     log_ps = np.zeros(len(tables))
@@ -136,6 +136,7 @@ class _Listing:
     following: Following
     groups: list[Submodel] = field(default_factory=list)
     visible: set[Link] = field(default_factory=set)
+    sharings: dict[VarSet, Sharing] = field(default_factory=dict)  # of the groups, with all that was fitted
 
     def take(self, variables: VarSet) -> None:
         """List a set, unless it follows or one of its variables is not needed."""
@@ -150,12 +151,13 @@ class _Listing:
         group = self._group(variables, sharing)
         if group.log_p_corrected is not None and group.log_p_corrected <= log(self.data.alpha):
             self.groups.append(group_rule(self.data, group))
+            self.sharings[whole(group)] = sharing
 
     def thin_out(self) -> None:
         """Take out groups that follow from others, which were listed after them; large ones first."""
         for group in sorted(self.groups, key=lambda g: (-whole(g).bit_count(), g.size)):
             others = [other for other in self.groups if other is not group]
-            sharing = self.rows.sharing(whole(group))
+            sharing = self.sharings[whole(group)]
             if self.following.shows_a_group(whole(group), sharing, others) or self.following.follows(
                 whole(group), sharing, others
             ):

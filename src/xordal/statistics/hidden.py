@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import inf, prod, sqrt
+from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.deviance import moments_of_fit
 from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
-from xordal.statistics.interaction import divergences
+from xordal.statistics.interaction import divergences, product_of_margins
 from xordal.types.groups import Share
 
 Floats = NDArray[np.float64]
@@ -121,7 +121,7 @@ class Sharing:
     @cached_property
     def total(self) -> Unexplained:
         """All that the columns share: what their single margins leave unexplained."""
-        return unexplained(self.table, self.margins(1))
+        return away(self.table, product_of_margins(self.table[None], self.n_context)[0], self.margins(1))
 
     @cached_property
     def hidden(self) -> Unexplained:
@@ -133,8 +133,18 @@ class Sharing:
         pairs = [pair for pair in self.margins(2) if not any(set(pair) <= set(group) for group in groups)]
         return unexplained(self.table, [*pairs, *groups])
 
+    @cached_property
+    def _parts(self) -> dict[Axes, Unexplained]:
+        """The parts asked for so far: kind, shares and bounds of a group each ask for all of its pairs."""
+        return {}
+
     def part(self, axes: Axes) -> Unexplained:
         """Return what some of the columns share by themselves."""
+        if axes not in self._parts:
+            self._parts[axes] = self._part(axes)
+        return self._parts[axes]
+
+    def _part(self, axes: Axes) -> Unexplained:
         kept = (*axes, *self._context)
         others = tuple(axis for axis in range(self.table.ndim) if axis not in kept)
         inner = Sharing(self.table.sum(axis=others), self.n_rows, self.n_context).total
@@ -247,20 +257,25 @@ def degrees_of_freedom(table: Floats, margins: Sequence[Axes]) -> int:
     >>> degrees_of_freedom(np.ones((2, 3, 4)), [(0, 1), (0, 2), (1, 2)])
     6
     """
+    if all(_margin(table, axes).all() for axes in margins):  # then so are all cells of the terms inside them
+        return table.size - model_parameters(table.shape, margins)
     allowed = np.ones(table.shape, dtype=np.bool_)
     occupied: dict[Axes, int] = {}
     for term in terms_of(tuple(margins)):
-        others = tuple(axis for axis in range(table.ndim) if axis not in term)
-        is_there = table.sum(axis=others, keepdims=True) > 0
+        is_there = _margin(table, term) > 0
         occupied[term] = int(is_there.sum())
         allowed &= is_there
-    if all(count == prod(table.shape[axis] for axis in term) for term, count in occupied.items()):
-        return table.size - model_parameters(table.shape, margins)
     own: dict[Axes, int] = {}
     for term, count in occupied.items():  # small ones first: what a term adds to those inside it
         inside = sum(own[part] for size in range(len(term)) for part in combinations(term, size))
         own[term] = max(0, count - inside)
     return max(0, int(allowed.sum()) - sum(own.values()))
+
+
+def _margin(table: Floats, axes: Axes) -> Floats:
+    """Return a margin of a table, with as many axes as the table."""
+    others = tuple(axis for axis in range(table.ndim) if axis not in axes)
+    return np.asarray(table.sum(axis=others, keepdims=True))
 
 
 def _drawn_moments(table: Floats, margins: Sequence[Axes]) -> tuple[float, float]:

@@ -74,16 +74,28 @@ def moments_of_sharing(table: NDArray[np.float64], n_draws: int, seed: int) -> t
     """Return mean and variance of 2 n times the total correlation of independent variables."""
     draws = _independent(table, n_draws, seed)
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(draws > 0, draws * np.log(draws / _product_of_margins(draws)), 0.0)
+        terms = np.where(draws > 0, draws * np.log(draws / product_of_margins(draws)), 0.0)
     return _moments(2 * terms.reshape(n_draws, -1).sum(axis=1))
 
 
-def _product_of_margins(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    n_rows = tables.reshape(len(tables), -1).sum(axis=1).reshape(-1, *[1] * (tables.ndim - 1))
-    product = n_rows.copy()
-    for axis in range(1, tables.ndim):
-        others = tuple(other for other in range(1, tables.ndim) if other != axis)
-        product = product * (tables.sum(axis=others, keepdims=True) / n_rows)
+def product_of_margins(tables: NDArray[np.float64], n_context: int = 0) -> NDArray[np.float64]:
+    """Return, for each table of a batch, the one of largest entropy with the same single margins.
+
+    Nothing has to be fitted. Where the last axes are a context, each margin holds it, and the columns are
+    independent given it.
+
+    Examples
+    --------
+    >>> product_of_margins(np.array([[[50.0, 0], [0, 50]]]))
+    array([[[25., 25.],
+            [25., 25.]]])
+    """
+    own = range(1, tables.ndim - n_context)
+    given = tables.sum(axis=tuple(own), keepdims=True)
+    product = given
+    for axis in own:
+        margin = tables.sum(axis=tuple(other for other in own if other != axis), keepdims=True)
+        product = product * np.divide(margin, given, out=np.zeros_like(margin), where=given > 0)
     return np.asarray(product)
 
 

@@ -15,11 +15,16 @@ from tests.examples import some
 from tests.oracle.test_inference import evidences, rows_of
 from tests.strategies import chordal_graphs, tables
 from xordal.counting.cpu_numpy import NumpyCounter
-from xordal.model import ruled
+from xordal.data.table import CategoricalTable
+from xordal.learning.fitting import fit_network
+from xordal.learning.learn import learn
+from xordal.model import routes, ruled
 from xordal.model.compare import divergence
 from xordal.model.estimation import estimate
+from xordal.model.inference import Inference
 from xordal.model.network import DecomposableMarkovNetwork
-from xordal.model.placing import placed
+from xordal.model.observed import Observed
+from xordal.model.placing import following, placed
 from xordal.model.query import best_states
 from xordal.model.rule import NetworkRule
 from xordal.model.sampling import sample_codes
@@ -126,6 +131,59 @@ def test_joints_posteriors_and_best_states_by_brute_force(data: st.DataObject) -
             for v in range(joint.ndim):
                 single = margin(expected, (v,)) / expected.sum()
                 assert np.exp(posteriors[v][row]) == pytest.approx(single, abs=CLOSE)
+
+
+@settings(max_examples=some(200), deadline=None)
+@given(st.data())
+def test_one_row_is_answered_the_short_way_as_by_a_pass_up_the_tree(data: st.DataObject) -> None:
+    network = data.draw(ruled_networks())
+    inference = network.inference
+    assert isinstance(inference, ruled.RuledInference)
+    for _ in range(3):  # later questions use what earlier ones have left
+        evidence = data.draw(evidences(network))
+        row = Observed(evidence.codes[:, :1], evidence.weights)
+        asked = tuple(data.draw(st.sets(st.integers(0, len(network.variables) - 1), max_size=3)))
+        known = inference._with_sums(row)
+        found = inference._routes.joint(known, asked)
+        assert found is not None
+        assert np.exp(found) == pytest.approx(np.exp(Inference.joint(inference, known, asked)), abs=CLOSE)
+
+
+@pytest.mark.parametrize("most", [0, 50, 300])
+def test_large_tables_are_left_to_a_pass_up_the_tree(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    questions = [
+        ("check", {"d1": 3, "d4": 1}),
+        ("d2", {"check": 5}),
+        (["d1", "check"], {}),
+        (["d2", "d5", "check"], {"d4": 0}),
+    ]
+    answers = [digits().query(asked, known) for asked, known in questions]
+    monkeypatch.setattr(routes, "_MOST_CELLS", most)
+    monkeypatch.setattr(routes, "_MOST_KEPT", 10 * most)
+    monkeypatch.setattr(routes, "_MOST_IN_A_STEP", 2 * most)
+    network = digits()
+    for (asked, known), answer in zip(questions, answers, strict=True):
+        assert network.query(asked, known) == pytest.approx(answer, abs=CLOSE)
+
+
+def digits() -> DecomposableMarkovNetwork:
+    """A network of five digits and their sum modulo 7."""
+    rows = np.random.default_rng(1).integers(0, 7, (2000, 5))
+    table = CategoricalTable.from_rows(
+        ["d1", "d2", "d3", "d4", "d5", "check"], np.column_stack([rows, rows.sum(axis=1) % 7]).tolist()
+    )
+    return fit_network(table, learn(table))
+
+
+@settings(max_examples=some(200), deadline=None)
+@given(ruled_networks())
+def test_what_follows_no_last_column_is_as_without_the_rule(network: DecomposableMarkovNetwork) -> None:
+    base, joint = whole_joint(network.without_rules()), brute_joint(network)
+    after = following(network.graph, network.rules)
+    before = tuple(v for v in range(joint.ndim) if not any(mask >> v & 1 for mask in after))
+    assert margin(joint, before) == pytest.approx(margin(base, before), abs=CLOSE)
+    for rule, mask in zip(network.rules, after, strict=True):
+        assert mask >> rule.last & 1
 
 
 @settings(max_examples=some(100), deadline=None)

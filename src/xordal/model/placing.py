@@ -277,15 +277,49 @@ def _order(neighbours: Sequence[int], ends: Sequence[tuple[AdditiveRule, int]]) 
 
 
 def is_placed(graph: ChordalGraph, rules: Sequence[NetworkRule]) -> bool:
-    """Whether there is an order of the columns in which each rule ends in its last column, as it says.
+    """Whether there is an order of the columns in which each rule ends in its last column, as it says."""
+    return _before_last(graph, rules) is not None
+
+
+def following(graph: ChordalGraph, rules: Sequence[NetworkRule]) -> tuple[VarSet, ...]:
+    """Return for each rule of a network its last column and all that may depend on it: columns after it.
+
+    The network is a product of conditionals along an order, and a rule changes the one of its last column. A
+    question about columns of which none follows is answered by the conditionals before it: the rule says
+    nothing. What follows a column is linked to it, or in a rule with it whose last column comes later; and so
+    on, from column to column, all of them later than the first.
+    """
+    before = _before_last(graph, rules)
+    assert before is not None, "the rules of a network have their places"
+    found = []
+    for rule, left in zip(rules, before, strict=True):
+        reached = frontier = 1 << rule.last
+        while frontier:
+            spread = 0
+            for v in members(frontier):
+                spread |= graph.neighbours[v]
+            for other in rules:
+                if varset(other.rule.variables) & frontier:
+                    spread |= 1 << other.last
+            frontier = spread & ~reached & ~left
+            reached |= frontier
+        found.append(VarSet(reached))
+    return tuple(found)
+
+
+def _before_last(graph: ChordalGraph, rules: Sequence[NetworkRule]) -> list[int] | None:
+    """Return the columns before each rule's last one and itself, along an order; None where there is no order.
 
     Removed from the end, a last column goes when its neighbours are those it says and are a clique, no rule
-    that is left needs it, and none has it among the earlier neighbours of its own last column.
+    that is left needs it, and none has it among the earlier neighbours of its own last column. Columns of
+    components without a rule are among those before: nothing there depends on a rule.
     """
     masks, waiting = graph.neighbours, list(rules)
     if len({rule.last for rule in rules}) < len(rules) or any(not rule.carried for rule in rules):
-        return False
-    left = _reach(masks, varset(v for rule in rules for v in rule.rule.variables))
+        return None
+    before: dict[int, int] = {}
+    outside = ~_reach(masks, varset(v for rule in rules for v in rule.rule.variables))
+    left = ~outside
     while waiting:
         left = _without_simplicial(masks, left, varset(v for rule in waiting for v in rule.rule.variables))
         free = [
@@ -300,10 +334,11 @@ def is_placed(graph: ChordalGraph, rules: Sequence[NetworkRule]) -> bool:
             )
         ]
         if not free:
-            return False
+            return None
         waiting.remove(free[0])
+        before[free[0].last] = left | outside
         left &= ~(1 << free[0].last)
-    return True
+    return [before[rule.last] for rule in rules]
 
 
 def _reach(masks: Sequence[int], start: int) -> int:

@@ -75,6 +75,7 @@ class Potential:
 
 
 _SMALL = 1 << 16  # cells of a product that einsum multiplies and sums quicker than NumPy does step by step
+_SMALL_OF_FEW = 1 << 20  # the same for two or three factors: 0.7 against 6.7 ms
 _LEAST = 1e-280  # of products of plain numbers: below it they are rounded to nothing
 
 
@@ -91,7 +92,8 @@ def summed_product(parts: Sequence[Potential], keep: Collection[int]) -> Potenti
     [[0.4, 0.6]]
     """
     lengths = {v: n for part in parts for v, n in zip(part.variables, part.logs.shape[1:], strict=True)}
-    if prod(lengths.values()) <= _SMALL and len(lengths) <= 24 and all(len(part.logs) == 1 for part in parts):
+    small = _SMALL_OF_FEW if len(parts) <= 3 else _SMALL
+    if prod(lengths.values()) <= small and len(lengths) <= 24 and all(len(part.logs) == 1 for part in parts):
         found = _summed_plainly(parts, lengths, keep)
         if found is not None:
             return found

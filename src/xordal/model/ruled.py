@@ -1,19 +1,21 @@
 """Exact inference in a network with rules, by the junction tree of its columns and running sums (rule_tree.py).
 
 Running sums are functions of the columns, so that summing over them, maximising over them and drawing them
-leaves the answers exact. Three things keep the cost near that of a network without rules. Where nothing is
-observed, the margins of the cliques are known once and for all. Where many rows have the same columns observed,
-what these add up to is one known number for each row, and the rule's running sums go over the other columns
-only: such a *folded* tree is made for the pattern, and kept. For a single row that would cost more than it
-saves.
+leaves the answers exact. Three things keep the cost near that of a network without rules. A question about
+columns of which none is a rule's last one, nor depends on such, is answered without rules: they change nothing
+before it. One row is answered from the cliques that the question touches, with what lies between them summed
+once and for all (routes.py). Where many rows have the same columns observed, what these add up to is one known
+number for each row, and the rule's running sums go over the other columns only: such a *folded* tree is made
+for the pattern, and kept. For a single row that would cost more than it saves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import fsum, log
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +24,9 @@ from numpy.typing import NDArray
 from xordal.model.inference import Choose, Inference
 from xordal.model.observed import Logs, Observed, Rows, patterns
 from xordal.model.parameters import Conditional, Quotient
+from xordal.model.placing import following
 from xordal.model.potential import Potential, product
+from xordal.model.routes import Routes
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import MOST_CELLS, Frame, Margins, conditionals, frame_of
 from xordal.model.sums import Carrier, sums_of
@@ -89,9 +93,11 @@ class RuledInference(Inference):
 
     def joint(self, evidence: Observed, asked: Collection[int]) -> Logs:
         """Return log P(asked variables, evidence), as :meth:`Inference.joint` does."""
-        if (known := self._known(evidence, asked)) is not None:
-            return known
         target = varset(asked)
+        if not self._matter(evidence, target):
+            return self._base.joint(evidence, asked)
+        if evidence.n_rows == 1 and (found := self._routes.joint(evidence, asked)) is not None:
+            return found
         out = np.empty((evidence.n_rows, *(self.n_levels[v] for v in members(target))))
         for rows, tree in self._patterns(evidence, target, evidence.n_rows):
             part = _rows_of(evidence, rows)
@@ -100,6 +106,8 @@ class RuledInference(Inference):
 
     def posteriors(self, evidence: Observed, asked: Collection[int]) -> tuple[Logs, dict[int, Logs]]:
         """Return log P(evidence) and posteriors, as :meth:`Inference.posteriors` does."""
+        if not self._matter(evidence, varset(asked)):
+            return self._base.posteriors(evidence, asked)
         total = np.empty(evidence.n_rows)
         found = {v: np.empty((evidence.n_rows, self.n_levels[v])) for v in asked}
         for rows, tree in self._patterns(evidence, EMPTY, evidence.n_rows):
@@ -159,16 +167,24 @@ class RuledInference(Inference):
         """What makes up for the distribution that was given to the known sums."""
         return fsum(log(len(start.sums)) for start in self.frame.starts if start is not None)
 
-    def _known(self, evidence: Observed, asked: Collection[int]) -> Logs | None:
-        """Return the joint of variables of one clique where nothing is observed; None for other questions."""
-        if evidence.weights or (evidence.codes >= 0).any():
-            return None
-        wanted = varset(asked)
-        for clique, margin in self._margins.items():
-            if not wanted & ~self.tree.cliques[clique]:
-                logs = margin.sum_to(members(wanted)).logs
-                return np.repeat(logs, evidence.n_rows, axis=0) if evidence.n_rows > 1 else logs
-        return None
+    def _matter(self, evidence: Observed, asked: VarSet) -> bool:
+        """Whether rules change the answer: something asked for or observed follows a rule's last column."""
+        seen = np.flatnonzero((evidence.codes >= 0).any(axis=1)).tolist()
+        return bool((varset(seen) | varset(evidence.weights) | asked) & self._following)
+
+    @cached_property
+    def _following(self) -> int:
+        """The last columns of rules and what may depend on them, and all running sums."""
+        sums = varset(range(len(self.network.variables), len(self.n_levels)))
+        return reduce(or_, following(self.network.graph, self.network.rules), sums)
+
+    @cached_property
+    def _base(self) -> Inference:
+        return self.network.without_rules().inference
+
+    @cached_property
+    def _routes(self) -> Routes:
+        return Routes(self.tree, self.tables, self.n_levels)
 
     @cached_property
     def _margins(self) -> dict[int, Potential]:

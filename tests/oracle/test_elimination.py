@@ -62,7 +62,7 @@ def test_packed_words_solve_what_numbers_solve(seed: int) -> None:
     coding, codes = coding_of(columns)
     rows = generator.permutation(400)
     dense, _ = _dense(coding, codes, rows, 2, Effort(True, False), generator)
-    packed, _ = _packed(coding, codes, rows, Effort(True, True), generator)
+    packed, _ = _packed(coding, codes, rows, len(rows), Effort(True, True), generator)
     assert len(dense) == 4 and np.array_equal(echelon(dense, 2), echelon(packed, 2))
 
 
@@ -71,7 +71,7 @@ def test_packed_words_find_a_parity_that_some_rows_break() -> None:
     columns = generator.integers(0, 2, (200, 2000))
     columns[199] = columns[:9].sum(axis=0) % 2 ^ (generator.random(2000) < 0.01)
     coding, codes = coding_of(columns)
-    _, found = _packed(coding, codes, generator.permutation(2000), Effort(False, True), generator)
+    _, found = _packed(coding, codes, generator.permutation(2000), 2000, Effort(False, True), generator)
     supports = [tuple(np.unique(coding.variable[v != 0])[1 if v[0] else 0 :].tolist()) for v in found]
     assert (*range(9), 199) in supports
 

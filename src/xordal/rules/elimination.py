@@ -32,7 +32,8 @@ _ROWS_PER_UNKNOWN = 2  # rows to choose from, so that choices differ; 3 cost a t
 _MOST_PAIRED = 97  # primes up to which pairs are looked at: their table of ratios stays small
 _WORK = 8e6  # numbers written for one prime: about 4 ms compiled
 _EXCHANGED = 5  # of so many chosen rows one is exchanged before the next look
-_PACKED_WORK = 4e8  # words written modulo 2: about 0.3 s
+_PACKED_WORK = 3e9  # words written modulo 2: about 2 s
+_CHOICES_A_DRAW = 24  # choices modulo 2 among the same rows
 _PACKED_FROM = 160  # unknowns from which words of bits are quicker than numbers
 _SETTLED = 0.45  # share of what chance leaves open that a combination must settle in the rows tried
 _MOST_FOUND = 20_000  # solutions of most rows, of all choices
@@ -66,17 +67,16 @@ def solutions(
     """
     size = coding.n_unknowns
     wanted = size + SLACK if effort.exact else _ROWS_PER_UNKNOWN * size + SLACK
-    taken = rows[:wanted]
     if p == 2 and size >= _PACKED_FROM:
-        return _packed(coding, codes, taken, effort, generator)
-    return _dense(coding, codes, taken, p, effort, generator)
+        return _packed(coding, codes, rows, wanted, effort, generator)
+    return _dense(coding, codes, rows[:wanted], p, effort, generator)
 
 
 def n_choices(size: int, p: int = 3) -> int:
     """Return how many choices of rows are made for a number of unknowns."""
     if p == 2 and size >= _PACKED_FROM:
         words = (_ROWS_PER_UNKNOWN + 1) * size / 64
-        return int(np.clip(_PACKED_WORK / (size / 8 * size / 2 * words + 2 * size * size), 4, 300))
+        return int(np.clip(_PACKED_WORK / (size / 8 * size / 2 * words + 2 * size * size), 4, 600))
     work = size / _EXCHANGED * size * (_ROWS_PER_UNKNOWN + 1) * size + plain.TESTED * size * size / 2
     return int(np.clip(_WORK / work, 6, 8 + size / 2))
 
@@ -147,31 +147,72 @@ def _packed(
     coding: Coding,
     codes: NDArray[np.int32],
     rows: NDArray[np.int64],
+    n_taken: int,
     effort: Effort,
     generator: np.random.Generator,
 ) -> tuple[Solutions, Solutions]:
-    from xordal.rules import _packed as steps
+    """Return solutions modulo 2, by words of bits: of the first rows, and of most of other draws of rows.
 
-    size, n_rows = coding.n_unknowns, len(rows)
-    left = words_of(coding.bits(codes, rows))
-    n_words = left.shape[1]
-    system = np.concatenate([left, words_of(np.eye(size, dtype=np.uint8))], axis=1)
-    own = steps.reduce_system(system, np.arange(n_rows))
-    has_row = own >= 0
-    of_all, found = system[~has_row, n_words:], [system[:0, n_words:]]
-    system, own = np.ascontiguousarray(system[has_row]), own[has_row]
-    if not effort.exact and len(own) < n_rows:
-        most = int((1 - _SETTLED) / 2 * (n_rows - len(own)))
-        out = np.empty((1000, 2), dtype=np.int64)
-        for _ in range(n_choices(size, 2)):
-            start = int(generator.integers(n_words - 1))
-            n_found = steps.few_ones(system, n_words, most, int(128 * 0.3), start, out)
-            for one, other in out[:n_found].tolist():
-                vector = system[one, n_words:]
-                found.append((vector ^ system[other, n_words:] if other != one else vector)[None])
-            leaving = generator.integers(len(own), size=-(-size // 8))
-            steps.exchange(system, own, n_rows, leaving, generator.integers(n_rows, size=len(leaving)))
+    Of some draws so many rows break a rule that hardly a choice among them finds it. So other rows are drawn
+    after some choices, which costs as much as three choices.
+    """
+    taken = rows[:n_taken]
+    system = _WordSystem.of(coding, codes, taken)
+    of_all, found = system.solved, [system.solved[:0]]
+    left = 0 if effort.exact or system.is_used_up else n_choices(coding.n_unknowns, 2)
+    while left > 0:
+        found += [system.look(generator) for _ in range(min(left, _CHOICES_A_DRAW))]
+        left -= _CHOICES_A_DRAW
+        if left > 0:
+            taken = rows[generator.choice(len(rows), len(taken), replace=False)]
+            system = _WordSystem.of(coding, codes, taken)
+    size = coding.n_unknowns
     return _bits_of(of_all, size), _distinct(_bits_of(np.concatenate(found), size), 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WordSystem:
+    """Some rows modulo 2 in systematic form: words of rows, then words of unknowns (_packed.py).
+
+    ``solved`` are the combinations that are zero in all of the rows, ``own`` the chosen rows of the others.
+    """
+
+    words: NDArray[np.uint64]
+    own: NDArray[np.int64]
+    solved: NDArray[np.uint64]
+    n_rows: int
+    n_words: int
+
+    @classmethod
+    def of(cls, coding: Coding, codes: NDArray[np.int32], rows: NDArray[np.int64]) -> _WordSystem:
+        from xordal.rules import _packed as steps
+
+        left = words_of(coding.bits(codes, rows))
+        system = np.concatenate([left, words_of(np.eye(coding.n_unknowns, dtype=np.uint8))], axis=1)
+        own = steps.reduce_system(system, np.arange(len(rows)))
+        has_row, n_words = own >= 0, left.shape[1]
+        words = np.ascontiguousarray(system[has_row])
+        return cls(words, own[has_row], system[~has_row, n_words:], len(rows), n_words)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether no row is left to try combinations on."""
+        return len(self.own) >= self.n_rows
+
+    def look(self, generator: np.random.Generator) -> NDArray[np.uint64]:
+        """Return combinations of one or two that are zero in most rows, and choose some other rows."""
+        from xordal.rules import _packed as steps
+
+        most = int((1 - _SETTLED) / 2 * (self.n_rows - len(self.own)))
+        start, out = int(generator.integers(self.n_words - 1)), np.empty((1000, 2), dtype=np.int64)
+        n_found = steps.few_ones(self.words, self.n_words, most, int(128 * 0.3), start, out)
+        one, other = (self.words[places, self.n_words :] for places in out[:n_found].T)
+        found = np.where((out[:n_found, 0] == out[:n_found, 1])[:, None], one, one ^ other)
+        leaving = generator.integers(len(self.own), size=-(-len(self.own) // 8))
+        steps.exchange(
+            self.words, self.own, self.n_rows, leaving, generator.integers(self.n_rows, size=len(leaving))
+        )
+        return found
 
 
 def _bits_of(words: NDArray[np.uint64], size: int) -> Solutions:

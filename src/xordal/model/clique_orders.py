@@ -14,8 +14,9 @@ side. After two passes each clique knows the best of all networks, given its own
 **Prices.** All is done for several prices at once (:class:`~xordal.model.ordered_clique.Prices`): what is taken
 off the score for each parameter, and for each arc against the order of the columns.
 
-A clique of k variables has k! orders; components with a clique of too many variables
-(:data:`~xordal.model.ordered_clique.LARGEST_CLIQUE`) are left out.
+A clique of k variables has k! orders, so that it must have at most
+:data:`~xordal.model.ordered_clique.LARGEST_CLIQUE`. The graph is one component: what is best in one does not
+depend on another.
 """
 
 from __future__ import annotations
@@ -27,48 +28,33 @@ import numpy as np
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import junction_tree
 from xordal.model.directed import topological_order
-from xordal.model.ordered_clique import LARGEST_CLIQUE, Message, OrderedClique, Prices, Values
+from xordal.model.ordered_clique import Message, OrderedClique, Prices, Values
 from xordal.model.parent_sets import Choices
 from xordal.types.varsets import Link, VarSet, members
 
 
 class BestNetworks:
-    """The best networks at some prices, with every order of every clique looked at."""
+    """The best networks of one component at some prices, with every order of every clique looked at."""
 
     def __init__(self, graph: ChordalGraph, choices: Choices, prices: Prices) -> None:
         self._tree = tree = junction_tree(graph)
         self._n_variables, self.prices = len(choices.of), prices
-        self._component: list[int] = []  # of each clique: the number of its root
+        assert tree.parents.count(None) == 1, "one component at a time"
         self._children: list[list[int]] = [[] for _ in tree.cliques]
         for place, parent in enumerate(tree.parents):
-            self._component.append(place if parent is None else self._component[parent])
             if parent is not None:
                 self._children[parent].append(place)
-        placed = list(zip(tree.cliques, self._component, strict=True))
-        large = {root for clique, root in placed if clique.bit_count() > LARGEST_CLIQUE}
-        self.left_out = VarSet(0)
-        """The variables of components with too large a clique."""
-        for clique, root in placed:
-            self.left_out = VarSet(self.left_out | (clique if root in large else 0))
-        self._cliques = {
-            place: OrderedClique.of(clique, choices, prices)
-            for place, (clique, root) in enumerate(placed)
-            if root not in large
-        }
+        self._cliques = [OrderedClique.of(clique, choices, prices) for clique in tree.cliques]
         self._up: dict[int, Message] = {}
         self._down: dict[int, Message] = {}
-        self._best: dict[int, Values] = {}  # of the component of each root
         self._pass_up()
 
     def order(self, number: int) -> tuple[int, ...]:
-        """Return an order of the variables in which the best network at a price can be had.
-
-        Variables that are left out stand in their own order.
-        """
+        """Return an order of the variables in which the best network at a price can be had."""
         parents = [0] * self._n_variables
         up = {place: message.at(number) for place, message in self._up.items()}
         told: dict[int, tuple[int, int]] = {}  # the order of its separator, and whose families its side places
-        for place, clique in ((place, clique.at(number)) for place, clique in self._cliques.items()):
+        for place, clique in enumerate(clique.at(number) for clique in self._cliques):
             heard = [up[child] for child in self._children[place]]
             values = clique.placed(clique.heard(heard))[:, 0]
             rank, part = told.get(place, (0, 0))
@@ -82,20 +68,14 @@ class BestNetworks:
         return found
 
     def without(self, arcs: Sequence[Link]) -> Values:
-        """Return how good the best network without each arc is, at each price; shape (arcs, prices).
-
-        What is left out is not counted, and an arc in it is given infinity: nothing is known of it.
-        """
+        """Return how good the best network without each arc is, at each price; shape (arcs, prices)."""
         self._pass_down()
-        total = np.zeros(len(self.prices.parameter)) + sum(self._best.values())
-        bounds = np.full((len(arcs), len(total)), -np.inf)
-        bounds[[bool(self.left_out >> v & 1) for _, v in arcs]] = np.inf
-        for place, clique in self._cliques.items():
+        bounds = np.full((len(arcs), len(self.prices.parameter)), -np.inf)
+        for place, clique in enumerate(self._cliques):
             asked = [number for number, (_, v) in enumerate(arcs) if v in clique.inside]
             if asked:
-                others = total - self._best[self._component[place]]
                 found = clique.without(self._messages(place), [arcs[number] for number in asked])
-                bounds[asked] = np.maximum(bounds[asked], found + others)
+                bounds[asked] = np.maximum(bounds[asked], found)
         return bounds
 
     def _values(self, place: int) -> Values:
@@ -108,15 +88,11 @@ class BestNetworks:
         return [*told, self._down[place]] if place in self._down else told
 
     def _pass_up(self) -> None:
-        for place, clique in reversed(self._cliques.items()):
-            values = self._values(place)
-            if self._tree.parents[place] is None:
-                self._best[place] = values[-1].max(axis=-1)
-            else:
-                self._up[place] = clique.tell(values, self._tree.separators[place])
+        for place in range(len(self._cliques) - 1, 0, -1):  # the first is the root
+            self._up[place] = self._cliques[place].tell(self._values(place), self._tree.separators[place])
 
     def _pass_down(self) -> None:
-        for place, clique in self._cliques.items():
+        for place, clique in enumerate(self._cliques):
             above = [self._down[place]] if place in self._down else []
             start = clique.placed(clique.heard(above))
             children = [(child, self._up[child]) for child in self._children[place]]

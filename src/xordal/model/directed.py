@@ -134,8 +134,9 @@ class BayesianNetwork:
     def is_identified(self, parent: str, child: str) -> bool | None:
         """Whether every network that fits as well has this arc too; None where nothing is known about it.
 
-        As well fits a network inside the same cliques with no more parameters than the best by BIC has, and a
-        score at most log(rows) / 2 below this network's. False also where that could not be proven.
+        A network of the component that holds the arc fits as well if its families lie inside the same cliques,
+        it has no more parameters than the best by BIC, and its score is at most log(rows) / 2 below that of
+        this network there. Markov equivalent networks do. False also where that could not be proven.
         """
         if (parent, child) not in self.arcs:
             raise DataError(f"There is no arc {parent} -> {child} in this network.")

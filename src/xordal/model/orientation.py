@@ -25,25 +25,30 @@ parameters of the best network. A network with at most P has a score of at most 
 price * (P - its parameters), whatever the price; and the largest such value of all networks without the arc is
 computed. If for some price it is below that score, the arc is identified. Equivalent networks, which fit any
 data equally well, have the same score and as many parameters. In a component with a clique of too many
-variables nothing is proven, so that all its arcs are marked; for proofs elsewhere it stays as it is told.
+variables nothing is proven, so that all its arcs are marked.
 
 Example: two skewed switches and their exclusive-or, a lamp. lamp -> switch1 with both -> switch2 has the same
 likelihood and one parameter more, which is one too many; with fewer arcs the likelihood falls by hundreds of
 nats. So both arcs into the lamp are identified. Of a network given with exact tables, n is taken as
 :data:`~xordal.model.parent_sets.EXACT_ROWS`.
+
+**Components.** Variables that no path of links joins are directed apart, so that "network" above means the
+network of one component: score and parameters of one say nothing about the arcs of another, and columns that
+are added beside a component do not change its arcs or marks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xordal.graph.junction_tree import junction_tree
 from xordal.model.clique_orders import BestNetworks
 from xordal.model.directed import Arc, BayesianNetwork, family_of
-from xordal.model.ordered_clique import Prices
+from xordal.model.ordered_clique import LARGEST_CLIQUE, Prices
 from xordal.model.parent_sets import Choices, choices_in
 from xordal.types.varsets import VarSet, members
 
@@ -82,54 +87,57 @@ class Directed:
 def directed(network: DecomposableMarkovNetwork) -> BayesianNetwork:
     """Answer :meth:`DecomposableMarkovNetwork.to_bayesian`."""
     choices = choices_in(network)
-    best, told = _best_and_told(network.graph, choices)
-    families = tuple(family_of(network, v, members(parents)) for v, parents in enumerate(told.parents))
-    unsure = _unidentified(network.graph, choices, best, told)
+    parents: list[tuple[int, ...]] = [() for _ in network.variables]
+    unsure: set[Arc] = set()
+    for component in set(network.graph.components):
+        inside = members(component)
+        if len(inside) == 1:
+            continue
+        told, unidentified = _component(network.graph.induced(inside), choices.inside(inside))
+        for v, mask in zip(inside, told.parents, strict=True):
+            parents[v] = tuple(inside[place] for place in members(mask))
+        unsure |= {(inside[u], inside[v]) for u, v in unidentified}
+    families = tuple(family_of(network, v, above) for v, above in enumerate(parents))
     rules = tuple(each.rule for each in network.rules)
-    return BayesianNetwork(network.variables, network.levels, families, unsure, rules)
+    return BayesianNetwork(network.variables, network.levels, families, frozenset(unsure), rules)
 
 
-def _best_and_told(graph: ChordalGraph, choices: Choices) -> tuple[Directed, Directed]:
-    """Return the best network, and of those that tie with it one with few backward arcs."""
+def _component(graph: ChordalGraph, choices: Choices) -> tuple[Directed, list[Arc]]:
+    """Return the network told of a component, and its arcs that are not identified."""
     prices = _BACKWARD * choices.unit
-    exact = BestNetworks(graph, choices, Prices(np.zeros_like(prices), prices))
+    is_searched = max(map(int.bit_count, junction_tree(graph).cliques)) > LARGEST_CLIQUE
+    exact = None if is_searched else BestNetworks(graph, choices, Prices(np.zeros_like(prices), prices))
 
-    def at(number: int, starts: Iterable[Sequence[int]]) -> Directed:
-        order, price = exact.order(number), float(prices[number])
-        if not exact.left_out:
-            return _network(choices, order, price)
-        settled = [v for v in order if not exact.left_out >> v & 1]  # no arc joins these to the others
-        climbed = (
-            _climb(choices, [*settled, *(v for v in start if exact.left_out >> v & 1)], price, exact.left_out)
-            for start in starts
-        )
-        return max(climbed, key=lambda found: (found.score, found.order))
+    def at(number: int, start: Sequence[int]) -> Directed:
+        if exact is None:
+            return _climb(choices, start, float(prices[number]))
+        return _network(choices, exact.order(number), float(prices[number]))
 
-    best = told = at(0, _starts(graph))
+    starts = _starts(graph) if is_searched else [graph.order]
+    best = told = max((at(0, start) for start in starts), key=lambda found: (found.score, found.order))
     for number in range(1, len(prices)):
-        other = at(number, [told.order])
+        other = at(number, told.order)
         if other.n_backward < told.n_backward and _ties(choices, told, other):
             told = other
-    return best, told
+    arcs = [(u, v) for v, parents in enumerate(told.parents) for u in members(parents)]
+    return told, arcs if is_searched else _unidentified(graph, choices, best, told, arcs)
 
 
 def _ties(choices: Choices, one: Directed, other: Directed) -> bool:
     return other.n_parameters <= one.n_parameters and other.score >= one.score - choices.unit
 
 
-def _unidentified(graph: ChordalGraph, choices: Choices, best: Directed, told: Directed) -> frozenset[Arc]:
+def _unidentified(
+    graph: ChordalGraph, choices: Choices, best: Directed, told: Directed, arcs: list[Arc]
+) -> list[Arc]:
     """Return the arcs of which it is not proven that all networks that tie have them."""
-    arcs = [(u, v) for v, parents in enumerate(told.parents) for u in members(parents)]
     prices = _PARAMETER * choices.unit
     exact = BestNetworks(graph, choices, Prices(prices, np.zeros_like(prices)))
     bounds = exact.without(arcs) + prices * best.n_parameters
-    for v in members(exact.left_out):
-        own = next(choice for choice in choices.of[v] if choice.parents == told.parents[v])
-        bounds += exact.prices.value(v, own)
     enough = told.score - choices.unit
     # Rounding of a sum of many scores must not make a proof.
     is_proven = np.any(bounds < enough - 1e-9 * max(1.0, abs(enough)), axis=1)
-    return frozenset(arc for arc, proven in zip(arcs, is_proven, strict=True) if not proven)
+    return [arc for arc, proven in zip(arcs, is_proven, strict=True) if not proven]
 
 
 def _starts(graph: ChordalGraph) -> Iterator[tuple[int, ...]]:
@@ -141,16 +149,16 @@ def _starts(graph: ChordalGraph) -> Iterator[tuple[int, ...]]:
         yield tuple(generator.permutation(n).tolist())
 
 
-def _climb(choices: Choices, order: Sequence[int], price: float = 0.0, movable: int = -1) -> Directed:
+def _climb(choices: Choices, order: Sequence[int], price: float = 0.0) -> Directed:
     """Return the network of an order in which no variable can be moved to a better place.
 
-    ``price`` is what a backward arc costs; only the variables of ``movable`` are moved.
+    ``price`` is what a backward arc costs.
     """
     current = list(order)
     is_better = True
     while is_better:
         is_better = False
-        for v in [w for w in current if movable >> w & 1]:
+        for v in list(current):
             gain, place = _best_place(choices, current, v, price)
             if gain > _BETTER:
                 current.remove(v)

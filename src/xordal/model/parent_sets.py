@@ -8,14 +8,14 @@ parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log, prod
 from typing import TYPE_CHECKING
 
 from xordal.counting.finalize import entropy
-from xordal.types.varsets import VarSet, members
+from xordal.types.varsets import VarSet, members, varset
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
@@ -57,6 +57,16 @@ class Choices:
         if not price:
             return next(allowed)
         return max(allowed, key=lambda choice: choice.score - price * (choice.parents >> v).bit_count())
+
+    def inside(self, variables: Sequence[int]) -> Choices:
+        """Return the choices of the variables of a component, numbered by their places in it."""
+        place = {v: number for number, v in enumerate(variables)}
+
+        def renumbered(choice: Choice) -> Choice:
+            parents = varset(place[u] for u in members(choice.parents))
+            return Choice(choice.score, parents, choice.n_parameters)
+
+        return Choices(tuple(tuple(map(renumbered, self.of[v])) for v in variables), self.unit)
 
 
 def choices_in(network: DecomposableMarkovNetwork) -> Choices:

@@ -6,6 +6,7 @@ hidden groups, which look independent as a pair, are marked as the figures of th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from io import BytesIO
 
@@ -24,7 +25,9 @@ def write_graphml(network: DecomposableMarkovNetwork | BayesianNetwork) -> Itera
         network_to_networkx(network), {name: printable(name) for name in network.variables}
     )
     for _, attributes in graph.nodes(data=True):
-        attributes["levels"] = printable(", ".join(map(str, attributes["levels"])))
+        # A list in JSON: with bare commas, a level that has one could not be told from two.
+        texts = json.dumps(list(map(str, attributes["levels"])), ensure_ascii=False)
+        attributes["levels"] = printable(texts)
     if remarks := rule_remarks(network):
         graph.graph["rules"] = printable(" | ".join(remarks))
     file = BytesIO()

@@ -37,7 +37,7 @@ def write_hif(network: DecomposableMarkovNetwork | BayesianNetwork) -> Iterator[
     groups = [named_submodel(group, markov.variables) for group in hidden_groups(markov)]
     content = {
         "network-type": "undirected",
-        "metadata": {"name": "hidden groups", "software": "xordal"},
+        "metadata": {"name": "hidden groups", "software": "xordal", "groups": _origin(markov)},
         "nodes": [
             {"node": name, "attrs": {"levels": [str(level) for level in levels]}}
             for name, levels in zip(markov.variables, markov.levels, strict=True)
@@ -64,6 +64,13 @@ def write_hif(network: DecomposableMarkovNetwork | BayesianNetwork) -> Iterator[
     }
     parts = ",\n".join(f"{json.dumps(key)}: {_lines(value)}" for key, value in content.items())
     yield f"{{\n{parts}\n}}\n"
+
+
+def _origin(network: DecomposableMarkovNetwork) -> str:
+    """Return where the groups come from, since a file of tables alone may have none where its rows had some."""
+    if network.learned is not None and network.learned.submodels is not None:
+        return "found when the network was learned"
+    return f"held by the tables, whose parts are independent to {_TOLERANCE:g} nats; no rows are known"
 
 
 def hidden_groups(network: DecomposableMarkovNetwork) -> Sequence[Submodel]:

@@ -7,15 +7,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from xordal.errors import DataError, SettingsError
-from xordal.formats.bridged import AnyNetwork, check_model, directed
+from xordal.formats.bridged import AnyNetwork, check_model, directed, with_texts
 from xordal.formats.draft import Draft
+from xordal.formats.plain_words import no_escape, original
 from xordal.model.directed import BayesianNetwork
 
 
 def to_pgmpy(network: AnyNetwork) -> Any:
     """Return a network as pgmpy's ``DiscreteBayesianNetwork``, with the same joint distribution.
 
-    Names and levels are kept as they are; a decomposable network is directed along a perfect order.
+    Names and levels are kept, but for what looks like an escape (``_x0041_``); a
+    decomposable network is directed along a perfect order.
 
     Raises
     ------
@@ -27,7 +29,7 @@ def to_pgmpy(network: AnyNetwork) -> Any:
         from pgmpy.models import DiscreteBayesianNetwork
     except ImportError:
         raise SettingsError("This needs pgmpy: pip install pgmpy.") from None
-    found = directed(network)
+    found = with_texts(directed(network), no_escape)
     model = DiscreteBayesianNetwork()
     model.add_nodes_from(found.variables)
     model.add_edges_from(found.arcs)
@@ -48,7 +50,7 @@ def to_pgmpy(network: AnyNetwork) -> Any:
 
 
 def from_pgmpy(model: Any) -> BayesianNetwork:
-    """Return pgmpy's ``DiscreteBayesianNetwork`` as a network.
+    """Return pgmpy's ``DiscreteBayesianNetwork`` as a network; escapes in names and levels are undone.
 
     Raises
     ------
@@ -68,7 +70,7 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
         draft.add_family(name, parents, np.moveaxis(np.asarray(table.values, dtype=np.float64), 0, -1), _wrong)
     found = draft.network(_wrong)
     levels = tuple(tuple(tables[name].state_names[name]) for name in found.variables)
-    return BayesianNetwork(found.variables, levels, found.families)
+    return with_texts(BayesianNetwork(found.variables, levels, found.families), original)
 
 
 def _wrong(why: str) -> NoReturn:

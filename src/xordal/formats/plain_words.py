@@ -60,6 +60,17 @@ def printable(text: str, also: str = "") -> str:
     return "_x0020_" * before + body + "_x0020_" * after
 
 
+def no_escape(text: str) -> str:
+    """Return a text in which only what would be read as an escape is escaped; for libraries that hold any name.
+
+    Examples
+    --------
+    >>> no_escape("my dog"), no_escape("_x0041_")
+    ('my dog', '_x005F_x0041_')
+    """
+    return _escaped(text, lambda _: True)
+
+
 def original(word: str) -> str:
     """Return the text that an escaped one stands for; what is no escape is left alone.
 

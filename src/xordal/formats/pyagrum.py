@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from xordal.errors import DataError, SettingsError
-from xordal.formats.bridged import AnyNetwork, check_model, directed
+from xordal.formats.bridged import AnyNetwork, check_model, directed, with_texts
 from xordal.formats.draft import Draft
+from xordal.formats.plain_words import no_escape, original
 from xordal.formats.written import level_texts
 from xordal.model.directed import BayesianNetwork
 
@@ -17,7 +18,8 @@ from xordal.model.directed import BayesianNetwork
 def to_pyagrum(network: AnyNetwork) -> Any:
     """Return a network as pyAgrum's ``BayesNet``, with the same joint distribution.
 
-    Names are kept as they are, levels become text; a decomposable network is directed along a perfect order.
+    Names are kept, but for what looks like an escape (``_x0041_``), levels become text; a
+    decomposable network is directed along a perfect order.
 
     Raises
     ------
@@ -32,7 +34,7 @@ def to_pyagrum(network: AnyNetwork) -> Any:
             import pyagrum
     except ImportError:
         raise SettingsError("This needs pyAgrum: pip install pyagrum.") from None
-    found = directed(network)
+    found = with_texts(directed(network), no_escape)
     model = pyagrum.BayesNet()
     texts = level_texts(found.variables, found.levels)
     for name, levels in zip(found.variables, texts, strict=True):
@@ -62,7 +64,7 @@ def _check_texts(name: str, levels: tuple[str, ...]) -> None:
 
 
 def from_pyagrum(model: Any) -> BayesianNetwork:
-    """Return pyAgrum's ``BayesNet`` as a network.
+    """Return pyAgrum's ``BayesNet`` as a network; escapes in names and levels are undone.
 
     Raises
     ------
@@ -81,7 +83,7 @@ def from_pyagrum(model: Any) -> BayesianNetwork:
         *parents, child = reversed(cpt.names)
         draft.shape(child, parents, _wrong)
         draft.add_family(child, parents, np.array(cpt.toarray(), dtype=np.float64), _wrong)
-    return draft.network(_wrong)
+    return with_texts(draft.network(_wrong), original)
 
 
 def _wrong(why: str) -> NoReturn:

@@ -310,6 +310,11 @@ def test_graphml_holds_names_links_and_marks() -> None:
     odd = nx.parse_graphml("".join(network_text(odd_network(), "graphml")))
     assert odd.is_directed()
     assert {original(name) for name in odd.nodes} == set(ODD_NAMES)
+    told = {original(name): json.loads(original(text)) for name, text in odd.nodes(data="levels")}
+    assert told == {
+        name: list(map(str, levels))
+        for name, levels in zip(odd_network().variables, odd_network().levels, strict=True)
+    }
     ElementTree.fromstring("".join(network_text(odd_network(), "graphml")))
 
 

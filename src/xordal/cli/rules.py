@@ -12,6 +12,9 @@ import typer
 from xordal.cli import output, reading
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from xordal.data.read import Reading
     from xordal.data.suspects import Suspect
     from xordal.data.table import CategoricalTable
@@ -41,7 +44,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
     broken: Annotated[
         str | None,
         typer.Option(
-            help="Write rows that break a rule to this CSV file, with repairs, numbered as they were taken.",
+            help="Write rows that break a rule to this CSV file, with repairs, numbered as in the data.",
             metavar="FILE",
         ),
     ] = None,
@@ -88,7 +91,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
         if not quiet:
             screen.notes().print(shown(f"Note: {line}"), soft_wrap=True)
 
-    table = _read(data, _as_it_is(how), split or [], note)
+    table, rows = _read(data, _as_it_is(how), split or [], note)
     if split_to is not None:
         _write_table(split_to, table)
     found = find_rules(
@@ -103,7 +106,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
     for line in found.notes:
         note(line)
     if broken is not None:
-        _write_broken(broken, table, found)
+        _write_broken(broken, table, found, rows)
     if as_json:
         typer.echo(json.dumps(rules_to_json(found), indent=2))
     else:
@@ -119,10 +122,18 @@ def _as_it_is(how: reading.TableOptions) -> Reading:
     return replace(uncut, missing="drop") if how.missing == "auto" else uncut
 
 
-def _read(data: str, how: Reading, split: Sequence[str], tell: Callable[[str], None]) -> CategoricalTable:
-    """Read a table as it is: numbers of many levels enter rules by their weight, and codes can be split."""
+def _read(
+    data: str, how: Reading, split: Sequence[str], tell: Callable[[str], None]
+) -> tuple[CategoricalTable, Sequence[int]]:
+    """Read a table as it is: numbers of many levels enter rules by their weight, and codes can be split.
+
+    Its rows come with their numbers in the data, from 1: those with missing values or codes of another width
+    are left out of the table, and count.
+    """
+    import numpy as np
+
     from xordal.data.read import read
-    from xordal.data.split import split_column
+    from xordal.data.split import split_rows
 
     def judge(found: Sequence[Suspect]) -> list[str]:
         codes = [c.name for c in found if c.kind in ("identifier", "many levels") and c.name not in split]
@@ -130,12 +141,15 @@ def _read(data: str, how: Reading, split: Sequence[str], tell: Callable[[str], N
             tell(f"Column {name!r} has many levels. If these are codes of one width: --split {name}")
         return []
 
-    table = read(data, how, judge, tell, least_columns=1)  # one column of codes is enough
+    masks: list[NDArray[np.bool_]] = []
+    table = read(data, how, judge, tell, least_columns=1, on_kept=masks.append)  # one column of codes is enough
+    rows = np.flatnonzero(masks[0]) if masks else np.arange(table.codes.shape[1])
     for name in split:
-        table, left_out = split_column(table, name)
-        if left_out:
+        table, fits = split_rows(table, name)
+        rows = rows[fits]
+        if left_out := int((~fits).sum()):
             tell(f"{left_out:,} rows are left out: their {name!r} has another width.")
-    return table
+    return table, (rows + 1).tolist()
 
 
 def _numbers(text: str | None) -> list[int] | None:
@@ -160,7 +174,7 @@ def _write_table(file: str, table: CategoricalTable) -> None:
     output.tell(counted(table.codes.shape[1], "row"), file)
 
 
-def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None:
+def _write_broken(file: str, table: CategoricalTable, found: FoundRules, rows: Sequence[int]) -> None:
     from xordal.errors import counted
     from xordal.rules.repair import broken_rows
 
@@ -171,6 +185,6 @@ def _write_broken(file: str, table: CategoricalTable, found: FoundRules) -> None
         change = "" if each.column is None else table.names[each.column]
         told = ["" if value is None else value for value in (each.value, each.repaired)]
         numbers = " ".join(str(k + 1) for k in each.rules)
-        lines.append([each.row + 1, numbers, change, *told, each.n_repairs, *values])
+        lines.append([rows[each.row], numbers, change, *told, each.n_repairs, *values])
     output.write_table(file, names, lines)
     output.tell(counted(len(lines), "row"), file)

@@ -230,12 +230,13 @@ def read(
     warn: Callable[[str], None] = lambda message: None,
     least_columns: int = 2,
     on_rows: Callable[[RowsRead], None] = lambda at: None,
+    on_kept: Callable[[NDArray[np.bool_]], None] = lambda kept: None,
 ) -> CategoricalTable:
     """Read any table; ``judge`` decides what becomes of columns that are probably no categories.
 
     ``tell`` is told what was left out at the user's own wish, ``warn`` what was left out or changed without it.
     A text file of fewer columns than ``least_columns`` is refused. ``on_rows`` is told how far a table that is
-    packed on disk is.
+    packed on disk is; ``on_kept`` which rows of any other source are the table's.
     """
     steps = Steps(how, judge, tell, warn)
     if (packed := _packed(source, steps, on_rows)) is not None:
@@ -243,7 +244,7 @@ def read(
     every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
     drawn = _Drawn(_weights(source, every, how, where), _clusters(source, every, how, where))
-    return _in_memory(every, drawn, steps, where)
+    return _in_memory(every, drawn, steps, where, on_kept=on_kept)
 
 
 def _in_memory(
@@ -253,6 +254,7 @@ def _in_memory(
     where: Where,
     *,
     is_part: bool = False,
+    on_kept: Callable[[NDArray[np.bool_]], None] = lambda kept: None,
 ) -> CategoricalTable:
     """Return the table of columns that are in memory."""
     how = steps.how
@@ -266,6 +268,7 @@ def _in_memory(
     policy = settled(how.missing, Gaps.of(inside, None if counts is None else counts[used]), steps.warn)
     told = steps.warn if how.missing == "auto" else steps.tell
     chosen, stays = _rows(chosen, used, policy, where, told)
+    on_kept(stays)
     drawn = drawn.only(stays)
     chosen = steps.prepared(chosen, [drawn.counts] * len(chosen), declared)
     return CategoricalTable.complete([as_level(column) for column in chosen], drawn.counts, drawn.design)

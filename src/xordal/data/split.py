@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xordal.data.column import Column, from_distinct
 from xordal.data.table import CategoricalTable
@@ -33,6 +34,12 @@ def split_column(table: CategoricalTable, name: str) -> tuple[CategoricalTable, 
     >>> split.names, split.levels[1], left_out
     (('code1', 'code3', 'code4', 'ok'), ('1', '2'), 0)
     """
+    split, fits = split_rows(table, name)
+    return split, int((~fits).sum())
+
+
+def split_rows(table: CategoricalTable, name: str) -> tuple[CategoricalTable, NDArray[np.bool_]]:
+    """Do what :func:`split_column` does, and return which rows stay."""
     if name not in table.names:
         raise DataError(f"There is no column {name!r} to split; {nearest(name, table.names)}")
     at = table.names.index(name)
@@ -49,7 +56,7 @@ def split_column(table: CategoricalTable, name: str) -> tuple[CategoricalTable, 
         raise DataError(f"Column {name!r} cannot be split: all of its codes are the same.")
     others = [column.only(fits) for column in table.columns()]
     weights = None if table.weights is None else table.weights[fits]
-    return CategoricalTable.complete([*others[:at], *parts, *others[at + 1 :]], weights), int((~fits).sum())
+    return CategoricalTable.complete([*others[:at], *parts, *others[at + 1 :]], weights), fits
 
 
 def _width(name: str, table: CategoricalTable, at: int, texts: Sequence[str]) -> int:

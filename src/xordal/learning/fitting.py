@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
 from xordal.counting.select import oracle_for
@@ -13,6 +14,9 @@ from xordal.model.placing import placed
 from xordal.model.rule import NetworkRule
 from xordal.model.smoothing import Smoothing
 from xordal.types.learned import Learned
+from xordal.types.rules import AdditiveRule
+
+Levels = tuple[tuple[Hashable, ...], ...]
 
 
 def fit_network(
@@ -26,6 +30,8 @@ def fit_network(
     :class:`~xordal.Backoff`.
     """
     table = table.in_whole_rows()
+    if learned.rules and learned.levels is not None and learned.levels != table.levels:
+        learned = _by_levels(learned, learned.levels, table.levels)
     graph = ChordalGraph.empty(table.n_variables).add(learned.links)
     rules: tuple[NetworkRule, ...] = ()
     counter = oracle_for(table, work=len(learned.cliques))
@@ -37,3 +43,17 @@ def fit_network(
     return estimate(
         graph, counter, table.names, table.levels, smoothing=smoothing, learned=learned, rules=rules
     )
+
+
+def _by_levels(learned: Learned, known: Levels, wanted: Levels) -> Learned:
+    """Return what was learned with its rules told for other levels; those it never met have no value."""
+
+    def told(rule: AdditiveRule) -> AdditiveRule:
+        functions = []
+        for v, values in zip(rule.variables, rule.functions, strict=True):
+            value_of = dict(zip(known[v], values, strict=True))
+            functions.append(tuple(value_of.get(level) for level in wanted[v]))
+        return replace(rule, functions=tuple(functions))
+
+    trace = tuple(e if e.rule is None else replace(e, rule=told(e.rule)) for e in learned.trace)
+    return replace(learned, run=replace(learned.run, trace=trace), levels=wanted)

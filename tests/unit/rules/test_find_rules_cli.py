@@ -41,6 +41,20 @@ def test_broken_rows_are_those_mistyped_each_with_a_change_that_repairs_it(tmp_p
         assert sum((10 - k) * (10 if d == "X" else int(d)) for k, d in enumerate(digits)) % 11 == 0
 
 
+def test_broken_rows_have_their_numbers_in_the_file(tmp_path: Path) -> None:
+    """Rows with a missing value or a code of another width are left out, and count."""
+    codes = [f"{a}{b}{(a + b) % 5}" for a in range(5) for b in range(5)] * 8
+    lines = [f"{code},{number % 2}" for number, code in enumerate(codes)]
+    lines[3], lines[50], lines[120] = ",1", "1234,0", "114,0"
+    file, wrong = tmp_path / "codes.csv", tmp_path / "wrong.csv"
+    file.write_text("code,shop\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    told = CliRunner().invoke(app, ["rules", str(file), "--split", "code", "--broken", str(wrong)])
+    assert told.exit_code == 0, told.output
+    assert "Dropped 1 of 200 rows" in told.output and "1 rows are left out" in told.output
+    with wrong.open(encoding="utf-8", newline="") as broken:
+        assert [line["row"] for line in csv.DictReader(broken)] == ["121"]
+
+
 def test_broken_into_the_data_itself_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
     file = tmp_path / "sums.csv"
     text = "a,b,c\n" + "".join(f"{a},{b},{(a + b) % 5}\n" for a in range(5) for b in range(5)) * 8

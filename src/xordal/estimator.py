@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
@@ -287,7 +286,13 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)  # as validate_data does, much sooner
             self.n_features_in_ = len(self.feature_names_in_)
             return
-        validate_data(self, _header(X, names), reset=reset, skip_check_array=True)
+        if _is_known(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif reset:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+            self.n_features_in_ = len(names)
+        else:
+            _check_names(names, getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -306,12 +311,18 @@ def _shares(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     return weights
 
 
-def _header(X: Any, names: list[str]) -> Any:
-    """Return what scikit-learn can read names and number of columns from: the input, or an empty frame."""
+def _is_known(X: Any) -> bool:
+    """Whether scikit-learn can read names and number of columns from the input itself."""
     is_known = hasattr(X, "iloc") or not hasattr(X, "__arrow_c_stream__")
-    if is_known and not isinstance(X, Mapping | CategoricalTable) and not hasattr(X, "collect"):
-        return X
-    return pa.table({name: pa.nulls(0) for name in names})
+    return is_known and not isinstance(X, Mapping | CategoricalTable) and not hasattr(X, "collect")
+
+
+def _check_names(names: list[str], fitted: Any, n_fitted: int) -> None:
+    """Refuse other columns than those of the fit, in scikit-learn's words."""
+    if len(names) != n_fitted:
+        raise DataError(f"X has {len(names)} features, but {n_fitted} were passed during fit.")
+    if fitted is not None and list(fitted) != names:
+        raise DataError("The feature names should match those that were passed during fit, in their order.")
 
 
 def _columns(X: Any) -> list[Column]:

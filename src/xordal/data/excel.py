@@ -53,6 +53,7 @@ def sheet_names(data: bytes) -> list[str]:
 def _reader() -> Any:
     try:
         import fastexcel
+        import pyarrow  # noqa: F401 - what fastexcel hands sheets over with
     except ImportError:
         raise DataError(
             "To read a workbook (Excel, OpenDocument), install the extra: pip install 'xordal[excel]'. Or save "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from xordal.data.arrow_extra import need_arrow
 from xordal.data.column import Column, Where
 from xordal.data.dialect import TextFormat, decode
 from xordal.data.unpacking import is_workbook, unpacked
@@ -13,6 +14,7 @@ from xordal.errors import DataError
 ARROW_STARTS = (b"ARROW1\0\0", b"\xff\xff\xff\xff")
 """What Arrow files begin with: files (Feather) and streams."""
 
+_AS_TEXT = "Or write the table as CSV."
 _NOT_A_TABLE = {
     b"FEA1": "a Feather file of the first version",
     b"%PDF": "a PDF document",
@@ -49,10 +51,12 @@ def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) 
     if form.sheet is not None:
         raise DataError(f"{label} is no workbook, so it has no sheet {form.sheet!r}. Leave --sheet out.")
     if data.startswith(b"PAR1") and data[4:5] not in (b",", b";", b"\t", b"|"):  # not a column of that name
+        need_arrow(f"{label} is a Parquet file", _AS_TEXT)
         from xordal.data.parquet import parquet_columns
 
         return parquet_columns(data, label), _by_row(label)
     if data.startswith(ARROW_STARTS):
+        need_arrow(f"{label} is an Arrow file (Feather)", _AS_TEXT)
         from xordal.data.arrow_file import arrow_columns
 
         return arrow_columns(data, label), _by_row(label)

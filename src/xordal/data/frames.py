@@ -1,22 +1,25 @@
 """Tables in memory: any dataframe, Arrow data, arrays and sequences become columns.
 
 Frames come through narwhals (pandas, polars, pyarrow, modin, cuDF; lazy ones are collected), anything else that
-speaks the Arrow PyCapsule protocol through pyarrow.
+speaks the Arrow PyCapsule protocol through pyarrow. Without pyarrow, values are taken one by one.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from math import isinf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from xordal.data.arrow import column_of
+from xordal.data.arrow_extra import has_arrow, need_arrow
 from xordal.data.column import Column, from_distinct, from_values
 from xordal.data.select import check_lengths
 from xordal.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def columns_of(source: Any) -> list[Column]:
@@ -45,6 +48,9 @@ def columns_of(source: Any) -> list[Column]:
     if frame is not None:
         return [_frame_column(*column) for column in zip(frame.columns, frame.iter_columns(), strict=True)]
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        need_arrow(f"A {type(source).__name__} is Arrow data", "Or make it a pandas frame.")
+        from xordal.data.arrow import column_of
+
         table = _arrow_table(source)
         return [column_of(name, array) for name, array in zip(table.column_names, table.columns, strict=True)]
     return _array_columns(_as_array(source))
@@ -87,13 +93,44 @@ def _name_of(label: Any) -> str:
 def _pandas_column(label: Any, series: Any) -> Column:
     if hasattr(series.dtype, "categories"):
         return _declared_column(label, series)
+    name = _name_of(label)
+    if not has_arrow():
+        return _plain_column(name, series.to_list())
+    import pyarrow as pa
+
+    return _by_arrow(name, lambda: pa.Array.from_pandas(_values_of(series)), series.to_list)
+
+
+def _by_arrow(
+    name: str, array_of: Callable[[], Any], values: Callable[[], list[Any]], is_declared: bool = False
+) -> Column:
+    """Return a column by Arrow; from its values where Arrow has no type of its own for them."""
+    import pyarrow as pa
+
+    from xordal.data.arrow import column_of
+
     try:
-        array = pa.Array.from_pandas(_values_of(series))
+        array = array_of()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        array = None
-    if array is None or isinstance(array.type, pa.BaseExtensionType):
-        return from_values(_name_of(label), series.to_list())
-    return column_of(_name_of(label), array)
+        return from_values(name, values())
+    if isinstance(array.type, pa.BaseExtensionType):
+        return from_values(name, values())
+    return column_of(name, array, is_declared)
+
+
+def _plain_column(name: str, values: Sequence[Any]) -> Column:
+    """Return a column from its values without Arrow: with the levels that Arrow would have made of them."""
+    column = from_values(name, values)
+    wrong = next((level for level in column.levels if isinstance(level, float) and isinf(level)), None)
+    if wrong is not None:
+        row = int(np.argmax(column.codes == column.levels.index(wrong))) + 1
+        raise DataError(
+            f"Column {name!r}, row {row}: the value is infinite. Replace it, or mark it as missing."
+        )
+    has_float = any(isinstance(level, float) for level in column.levels)
+    if has_float and any(isinstance(level, int) for level in column.levels):
+        return Column(name, tuple(float(level) for level in column.levels), column.codes)  # type: ignore[arg-type]
+    return column
 
 
 def _values_of(series: Any) -> Any:
@@ -122,16 +159,21 @@ def _frame_column(label: Any, series: Any) -> Column:
         return _declared_column(label, native)
     if kind == nw.Object and not series.implementation.is_pandas_like():
         return from_values(name, series.to_list())  # Arrow would see addresses
-    try:
-        array = series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        array = None
-    if array is None or isinstance(array.type, pa.BaseExtensionType):
-        return from_values(name, series.to_list())
-    return column_of(name, array, is_declared=isinstance(kind, nw.Enum))
+    if not has_arrow():
+        column = _plain_column(name, series.to_list())
+        return _in_order(column, kind.categories) if isinstance(kind, nw.Enum) else column
+    return _by_arrow(name, series.to_arrow, series.to_list, isinstance(kind, nw.Enum))
+
+
+def _in_order(column: Column, levels: Sequence[Any]) -> Column:
+    """Return a column with its levels in a declared order."""
+    place = {level: code for code, level in enumerate(levels)}
+    return column.regrouped([place[level] for level in column.levels], levels)
 
 
 def _arrow_table(source: Any) -> pa.Table:
+    import pyarrow as pa
+
     try:
         return pa.table(source)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
@@ -185,7 +227,12 @@ def _sequence_column(name: str, values: Any) -> Column:
     """Return one column from a NumPy array or any sequence of values, by Arrow where it can."""
     if isinstance(values, np.ma.MaskedArray):
         return from_values(name, [None if value is np.ma.masked else value for value in values])
-    try:
-        return column_of(name, pa.array(values, from_pandas=True))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return from_values(name, values.tolist() if isinstance(values, np.ndarray) else list(values))
+
+    def as_list() -> list[Any]:
+        return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+    if not has_arrow():
+        return _plain_column(name, as_list())
+    import pyarrow as pa
+
+    return _by_arrow(name, lambda: pa.array(values, from_pandas=True), as_list)

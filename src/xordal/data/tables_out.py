@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from xordal.data.arrow_extra import need_arrow
 from xordal.data.write import csv_pieces, is_standard_output, write_pieces
 from xordal.errors import DataError, SettingsError
 
@@ -64,6 +65,7 @@ def write_table(path: str | Path, names: Sequence[str], rows: Iterable[Sequence[
 
 
 def _parquet(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    need_arrow("To write Parquet", "Or let the name end in .csv.")
     import pyarrow as pa
     from pyarrow import parquet
 

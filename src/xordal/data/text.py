@@ -1,8 +1,9 @@
 """Comma- or tab-separated text into columns of strings.
 
 Python's own csv reader is the definition of what a file means. It reads headers and small files, and is asked
-again whenever Arrow, which reads large files faster, refuses one: it then names the line that is wrong or
-reads the file itself. Both forgive text behind a closing quote; a quotation that never ends is refused.
+again whenever Arrow, which reads large files faster where it is installed, refuses one: it then names the line
+that is wrong or reads the file itself. Both forgive text behind a closing quote; a quotation that never ends is
+refused.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import islice
 
 import numpy as np
 
+from xordal.data.arrow_extra import has_arrow
 from xordal.data.column import MISSING, Column, Where, from_values
 from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, records
 from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes, named_columns
@@ -193,7 +195,7 @@ def _columns(text: Text) -> list[Column]:
     data = _encoded(text)
     # An odd number of quotes may be a quotation without end, which Arrow would read up to the end of the file.
     has_odd_quotes = text.text.count('"') % 2 == 1
-    if len(text.text) < _LARGE or has_odd_quotes:
+    if len(text.text) < _LARGE or has_odd_quotes or not has_arrow():
         return _by_python(text, strict=has_odd_quotes)
     return _by_arrow(text, data) or _by_python(text, strict=False)
 

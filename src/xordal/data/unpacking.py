@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from xordal.data.arrow_extra import need_arrow
 from xordal.errors import DataError, counted
 
 _MOST_LAYERS = 3  # a CSV in a gzip in a zip is met; more layers than this are not
@@ -162,6 +163,7 @@ def _is_meant(name: str) -> bool:
 
 
 def _zstd(file: BinaryIO) -> Any:
+    need_arrow("To unpack zstd", "Or unpack the file first: zstd -d.")
     import pyarrow as pa
 
     return pa.input_stream(pa.PythonFile(file, "r"), compression="zstd")

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from xordal.data.arrow_extra import need_arrow
 from xordal.data.column import Column, from_values
 from xordal.data.dialect import TextFormat
 from xordal.data.large.files import DataFile
@@ -109,6 +110,7 @@ class Files:
         """Return the one who reads the files: all are of one format."""
         if self._reader is None:
             if file.is_parquet:
+                need_arrow(f"{file.path} is a Parquet file", "Or write the table as CSV.")
                 from xordal.data.large.parquet_batches import ParquetReader
 
                 self._reader = ParquetReader()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from xordal.data.arrow_extra import has_arrow
 from xordal.data.column import Column
 from xordal.data.large import cache
 from xordal.data.large.batches import Files, LazyPolars, Source
@@ -52,7 +51,7 @@ def read_files(files: list[DataFile], steps: Steps, on_rows: Callable[[RowsRead]
     """Return the table of some files: from the cache where it is there and fresh, else packed."""
     how = steps.how
     source = Files(files, how.text, told(files))
-    if how.cache == "off":
+    if how.cache == "off" or not has_arrow():  # levels are kept as Arrow
         return read_stream(source, steps, on_rows)
     stamp = cache.stamp_of(files, how.cache)
     asked = [getattr(how, name.name) for name in fields(how) if name.name not in ("cache", "sql")]
@@ -117,9 +116,11 @@ def _entry(entry: Path, stamp: list[Any]) -> tuple[list[Survey], _About] | None:
         about = _About(
             [str(name) for name in said["names"]], int(said["n_rows"]), int(said["n_read"]), messages
         )
-        return _read_surveys(entry / _LEVELS), about
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedStore(f"its description cannot be understood: {error}") from None
+    from xordal.data.large.surveys import read_surveys
+
+    return read_surveys(entry / _LEVELS), about
 
 
 def _nothing(line: str) -> None:
@@ -159,7 +160,6 @@ def _packed(
         silent = replace(steps, warn=_nothing, tell=noted.tell)
         made = _made(gathered.columns, counts, silent, n_read)
         write_columns(gathered, kept, made, n_rows, aside)
-        _write_surveys(aside / _LEVELS, gathered.columns, counts)
         shutil.rmtree(numbers)
         for is_warning, line in messages:
             (steps.warn if is_warning else steps.tell)(line)
@@ -168,6 +168,9 @@ def _packed(
         entry, files, stamp = keep
         if cache.stamp_of(files, steps.how.cache) != stamp:
             raise DataError(f"{source.label}: the data changed while they were read. Try again when they rest.")
+        from xordal.data.large.surveys import write_surveys
+
+        write_surveys(aside / _LEVELS, gathered.columns, counts)
         about = {"label": source.label, "names": [c.name for c in made.columns], "n_rows": n_rows}
         write_description(aside, {**about, "n_read": n_read, "messages": messages, "stamp": stamp})
         cache.publish(aside, entry)
@@ -226,36 +229,3 @@ def _opened(folder: Path, made: Plan, n_rows: int) -> CategoricalTable:
     names = tuple(column.name for column in made.columns)
     levels = tuple(column.levels for column in made.columns)
     return CategoricalTable(names, levels, blocks.codes, blocks.weights, blocks)
-
-
-def _write_surveys(path: Path, surveys: Sequence[Survey], kept: Sequence[NDArray[np.int64]]) -> None:
-    """Write the values of each column, of whatever type, and their counts: a row of lists for each column."""
-    with pa.OSFile(str(path), "wb") as file:
-        for survey, own in zip(surveys, kept, strict=True):
-            values = _as_arrow(survey.values)
-            counts = pa.array(own[1:].tolist(), pa.int64())
-            about = {
-                "name": survey.name,
-                "declared": str(int(survey.is_declared)),
-                "missing": str(own[0]),
-            }
-            schema = pa.schema([("value", values.type), ("count", pa.int64())], metadata=about)
-            with pa.ipc.new_stream(file, schema) as out:
-                out.write_batch(pa.record_batch([values, counts], schema=schema))
-
-
-def _as_arrow(values: Sequence[Any]) -> pa.Array:
-    return pa.array(values) if values else pa.array([], pa.string())
-
-
-def _read_surveys(path: Path) -> list[Survey]:
-    found = []
-    with pa.OSFile(str(path), "rb") as file:
-        while file.tell() < file.size():
-            with contextlib.closing(pa.ipc.open_stream(file)) as stream:
-                about = {key.decode(): value.decode() for key, value in stream.schema.metadata.items()}
-                table = stream.read_all()
-            counts = np.array([int(about["missing"]), *table["count"].to_pylist()], dtype=np.int64)
-            is_declared = about["declared"] == "1"
-            found.append(Survey(about["name"], table["value"].to_pylist(), is_declared, counts))
-    return found

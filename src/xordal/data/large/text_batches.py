@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from xordal.data.arrow_extra import need_arrow
 from xordal.data.column import Column
 from xordal.data.dialect import TextFormat, encoding_of, undecodable
 from xordal.data.files import file_columns
@@ -91,6 +92,7 @@ class TextReader:
     def _by_arrow(
         self, path: Path, head: Text, stream: _Stream, only: Sequence[str]
     ) -> Iterator[tuple[list[Column], float]]:
+        need_arrow(f"{path} has {path.stat().st_size >> 20} MB", "Or split it into files of 10 MB.")
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 

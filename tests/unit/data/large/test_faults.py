@@ -18,7 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from tests.commands import call
-from xordal.data.large import cache, gather, pack
+from xordal.data.large import cache, gather, pack, surveys
 from xordal.data.large import read as large_read
 from xordal.data.large.files import DataFile
 from xordal.data.large.store import CODES, DESCRIPTION, read_description
@@ -155,9 +155,12 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, kept: Path) -> None:
     assert read_table(tmp_path / "d").n_rows == 60_000
 
 
-@pytest.mark.parametrize("write", ["write_columns", "write_description", "_write_surveys"])
+@pytest.mark.parametrize(
+    ("module", "write"),
+    [(large_read, "write_columns"), (large_read, "write_description"), (surveys, "write_surveys")],
+)
 def test_an_error_at_any_moment_of_writing(
-    tmp_path: Path, kept: Path, write: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kept: Path, module: Any, write: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = written(tmp_path / "d")
 
@@ -165,7 +168,7 @@ def test_an_error_at_any_moment_of_writing(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(large_read, write, full)
+        patch.setattr(module, write, full)
         with pytest.raises(DataError, match="No space left on device"):
             read_table(files)
     assert list(kept.iterdir()) == []

@@ -40,7 +40,8 @@ def _sizes(learned: Learned) -> str:
     found = [links]
     if learned.submodels is not None:
         n_groups = len(learned.submodels)
-        found.append(counted(n_groups, "hidden group") if n_groups else "no hidden groups")
+        none = "no hidden groups" if learned.run.is_complete else "no hidden groups so far"
+        found.append(counted(n_groups, "hidden group") if n_groups else none)
     if learned.rules:
         found.append(counted(len(learned.rules), "rule"))
     return f"Learned from {rows} of {counted(len(learned.variables), 'column')}: {', '.join(found)}"

@@ -85,6 +85,7 @@ class ReportSummary:
     notes: tuple[str, ...]
     rules: tuple[RuleSummary, ...] = ()
     table: TableOverview | None = None
+    is_complete: bool = True
 
     @property
     def strongest(self) -> GroupSummary | None:
@@ -117,6 +118,10 @@ class ReportSummary:
         if self.n_rows:
             told = f"{counted(self.n_rows, 'row')} of {told}"
         rules = f" {counted(len(self.rules), 'rule')} of any number of columns." if self.rules else ""
+        if not self.is_complete and not self.groups and not self.rules:
+            # What was not looked for must not read as if it were not there.
+            links = counted(self.n_links, "link") if self.n_links else "no links"
+            return f"{told}the search was stopped before it was done, with {links} and no hidden groups so far."
         if not self.n_links:
             return f"{told}no links.{rules}"
         told += f"{counted(self.n_links, 'link')} in {counted(self.n_cliques, 'clique')}"
@@ -174,6 +179,7 @@ def summarise(
         notes=() if learned is None else _notes(learned),
         rules=() if learned is None else _rules(network, learned),
         table=table,
+        is_complete=learned is None or learned.run.is_complete,
     )
 
 

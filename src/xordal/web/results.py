@@ -24,6 +24,7 @@ def result_of(network: DecomposableMarkovNetwork, title: str) -> dict[str, Any]:
         "groups": [{"heading": g.heading, "variables": list(g.variables)} for g in summary.groups or ()],
         "n_groups": None if summary.groups is None else len(summary.groups),
         "n_rules": len(summary.rules),
+        "is_complete": summary.is_complete,
         "missed": [] if summary.single is None else list(summary.single.missed),
         "single_links": [] if summary.single is None else [list(link) for link in summary.single.links],
         "steps": [

@@ -118,7 +118,7 @@ const headline = (network, run, go) => {
   const n = network.n_groups, things = [];
   if (n) things.push(n === 1 ? "One hidden group" : `${n} hidden groups`);
   if (network.n_rules) things.push(network.n_rules === 1 ? "one rule" : `${network.n_rules} rules`);
-  const text = things.length ? things.join(" and ") : n === 0 ? "No hidden groups" : network.links.length ? "A network" : "Nothing found";
+  const text = things.length ? things.join(" and ") : !network.is_complete ? "Stopped before the search was done" : n === 0 ? "No hidden groups" : network.links.length ? "A network" : "Nothing found";
   const again = run.has_upload && run.kind === "table" ? button("Learn again with other settings", async () => go(`#/run/${(await post(`/api/runs/${run.id}/again`)).id}`)) : null;
   return [made("h1", { text: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }), made("p", { class: "lead", text: network.lead }),
     ...network.notes.map(note => made("p", { class: "small", text: note })),
@@ -128,6 +128,7 @@ const headline = (network, run, go) => {
 const groupsSection = (network, focus) => {
   const section = made("section", { id: "groups", "aria-labelledby": "groups-title" }, made("h2", { id: "groups-title", text: "What hides here" }));
   if (network.n_groups === null) section.append(made("p", { text: "Hidden groups were not looked for: the search ended before, or the network was given." }));
+  else if (!network.n_groups && !network.n_rules && !network.is_complete) section.append(made("p", { text: "No hidden group was found before the search was stopped. There may be some: learn again and let it end." }));
   else if (!network.n_groups && !network.n_rules) section.append(made("p", { text: "No columns share more than pairs of them show. What pairs show is in the network below." }));
   else if (network.n_groups) section.append(made("p", { class: "small", text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Tinted cells are far off." }));
   const parsed = new DOMParser().parseFromString(network.groups_html, "text/html");  // by the server's own templates, which escape every name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
@@ -309,6 +310,41 @@ def test_on_a_phone(browser: Browser, cookies: list[Any], server: Served, scheme
 # What a box that scrolls hides to the right.
 _CUT_OFF = """() => [...document.querySelectorAll("main select, main .tag, main button")]
   .filter(one => one.getBoundingClientRect().right > innerWidth).map(one => one.textContent)"""
+
+
+def wide_file(folder: Path) -> Path:
+    """Write a table of 300 columns, in which every tenth and the next determine the third after it."""
+    bits = np.random.default_rng(0).integers(0, 2, size=(300, 600))
+    for v in range(0, 300, 10):
+        bits[v + 2] = bits[v] ^ bits[v + 1]
+    path = folder / "wide.csv"
+    path.write_text(csv_text([f"variable {v}" for v in range(300)], bits.T.tolist()))
+    return path
+
+
+def test_300_variables_search_zoom_and_focus_on_a_group(page: Page, tmp_path: Path) -> None:
+    learned(page, wide_file(tmp_path))
+    cards, svg = page.locator(".variable:visible"), page.locator("svg.map")
+    expect(svg).to_have_class("map far")  # all of it is too small to read
+    expect(page.locator(".node text:visible")).to_have_count(0)
+    level(page, "variable 0", "1").click()
+    expect(page.locator(".node text:visible")).to_have_text(["variable 0"])  # but for what one asked about
+    page.get_by_label("Find a column").fill("variable 17")
+    expect(cards).to_have_count(11)  # 17 and 170 to 179
+    page.get_by_label("Find a column").fill("")
+    page.get_by_role("button", name="Show in the network").first.click()
+    expect(cards).to_have_count(3)
+    expect(svg).not_to_have_class(re.compile(r"\bfar\b"))
+    inside = page.locator(".node.near")
+    expect(inside).to_have_count(3)
+    whole = page.locator(".frame").bounding_box()
+    assert whole is not None
+    for node in inside.all():
+        box = node.bounding_box()
+        assert box is not None and box["width"] > 40
+        assert whole["x"] <= box["x"] and box["x"] + box["width"] <= whole["x"] + whole["width"]
+    page.get_by_role("button", name="Show all columns").click()
+    expect(cards).to_have_count(300)
 
 
 def test_files_to_keep(page: Page, box: Path, tmp_path: Path) -> None:

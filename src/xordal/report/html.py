@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +16,16 @@ if TYPE_CHECKING:
     from xordal.report.paper import Summary
     from xordal.report.summary import ReportSummary
 
+STATIC = Path(__file__).parent / "static"
+"""Scripts of the report; the live page and the widget use ``view.js`` too."""
+
 _MOST_LEVELS = 12  # shown of a variable that is chosen in the map
+
+
+def one_script(path: Path) -> str:
+    """Return a module as part of a larger script: what it imports stands before it, and it exports nothing."""
+    text = re.sub(r"(?m)^import .*$", "", path.read_text(encoding="utf-8"))
+    return re.sub(r"(?m)^export (?=const|class)", "", text)
 
 
 def page(template: str, **values: object) -> str:
@@ -57,7 +67,7 @@ def report_page(summary: ReportSummary) -> str:
 
     from xordal.report.map import draw_map
 
-    script = (Path(__file__).parent / "static" / "report.js").read_text(encoding="utf-8")
+    script = f"{one_script(STATIC / 'view.js')}\n{one_script(STATIC / 'report.js')}"
     return page(
         "report.html",
         summary=summary,

@@ -29,12 +29,13 @@ from xordal.web.runs import Run, Runs
 from xordal.web.store import RunFolder, Store, clean_label
 
 _HERE = Path(__file__).parent
-_REPORT = _HERE.parent / "report" / "templates"
+_REPORT = _HERE.parent / "report"
 _MOST_JSON = 2**20  # bytes of what the page sends but for uploads
 _HOUR = 3600.0
 STATIC: dict[str, tuple[Path, str]] = {
-    "style.css": (_REPORT / "style.css", "text/css"),
-    "report.css": (_REPORT / "report.css", "text/css"),
+    "style.css": (_REPORT / "templates" / "style.css", "text/css"),
+    "report.css": (_REPORT / "templates" / "report.css", "text/css"),
+    "view.js": (_REPORT / "static" / "view.js", "text/javascript"),
     **{
         name: (_HERE / "static" / name, "text/css" if name.endswith(".css") else "text/javascript")
         for name in ("page.css", "page.js", "dom.js", "map.js", "start.js", "look.js", "live.js", "ask.js")

@@ -13,6 +13,7 @@ import traitlets
 from xordal.errors import XordalError
 from xordal.model.evidence import code_of, number_of
 from xordal.model.network import DecomposableMarkovNetwork
+from xordal.report.html import STATIC, one_script
 from xordal.web.asking import Asked
 from xordal.web.results import result_of, single_link_network
 
@@ -26,10 +27,8 @@ _NOT_SENT = ("groups_html", "steps", "notes", "lead", "title")
 
 def script() -> str:
     """Return the parts of the page as one module: a widget cannot import files."""
-    parts = [(_HERE / "static" / name).read_text(encoding="utf-8") for name in ("dom.js", "map.js", "ask.js")]
-    plain = [re.sub(r"(?m)^import .*$", "", part) for part in parts]
-    plain = [re.sub(r"(?m)^export (?=const|class)", "", part) for part in plain]
-    return "\n".join([*plain, (_HERE / "static" / "widget.js").read_text(encoding="utf-8")])
+    own = [_HERE / "static" / name for name in ("dom.js", "map.js", "ask.js", "widget.js")]
+    return "\n".join(map(one_script, [STATIC / "view.js", *own]))
 
 
 def looks() -> str:

@@ -395,7 +395,8 @@ class _Picture:
         share = at.sets_scanned / self._n_sets if at.sets_scanned < self._n_sets else None
         left = self._left.seconds(now, at.sets_scanned)
         ahead = "pairs" if at.lookahead == 1 else f"{at.lookahead} links at a time"
-        words = f"trying {ahead}; {at.sets_scanned:,} sets of columns looked at"
+        seen = f"; {at.sets_scanned:,} sets of columns looked at" if at.sets_scanned else ""
+        words = f"trying {ahead}{seen}"
         self._tell({"event": "progress", "words": words, "share": share, "left": left})
 
 

@@ -1,16 +1,14 @@
-// The report's map: drag, zoom, search, filter, neighbours and replay. Names and values only ever become text nodes.
-"use strict";
+// The report's map: search, filter, neighbours and replay; view.js stands before it. Names and values only ever become text nodes.
 (() => {
+  "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
   const find = id => document.getElementById(id);
   const map = find("map"), frame = find("frame"), workbench = find("workbench");
-  const world = map.querySelector(".world");
-  const nodes = [...world.querySelectorAll(".node")];
-  const lines = [...world.querySelectorAll(".link")];
+  const nodes = [...map.querySelectorAll(".node")];
+  const lines = [...map.querySelectorAll(".link")];
   const places = data.places.map(place => [...place]);
   const linksOf = places.map(() => []);
   data.links.forEach(([u, v], place) => { linksOf[u].push(place); linksOf[v].push(place); });
-  const view = { x: 0, y: 0, k: 1 };
   let around = null;  // the variables shown, where only a neighbourhood is
   document.querySelectorAll(".needs-script").forEach(element => { element.hidden = false; });
 
@@ -31,101 +29,19 @@
       lines[place].setAttribute(`y${end}`, y.toFixed(1));
     }
   };
-  const look = () => {
-    world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.k})`);
-    const ctm = map.getScreenCTM();
-    const scale = (ctm ? ctm.a : 1) * view.k;
-    map.classList.toggle("far", scale * 13 < 6.5);  // names too small to read: show those asked for only
-    map.style.setProperty("--label", `${(12 / scale).toFixed(1)}px`);
-    declutter();
-  };
-  const declutter = () => {  // of far names that would lie over each other, the first is shown
-    const ctm = map.getScreenCTM(), scale = (ctm ? ctm.a : 1) * view.k;
-    const shown = [];
-    nodes.forEach((node, v) => {
-      if (!node.classList.contains("hit") && !node.classList.contains("chosen")) return;
-      const half = data.variables[v].name.length * 4.2 / scale, high = 14 / scale;
-      const [x, y] = places[v];
-      const over = shown.some(([a, b, w]) => Math.abs(a - x) < half + w && Math.abs(b - y) < high);
-      node.classList.toggle("mute", over);
-      if (!over) shown.push([x, y, half]);
-    });
-  };
-  const zoom = (factor, at) => {
-    const box = map.viewBox.baseVal;
-    const [px, py] = at || [box.width / 2, box.height / 2];
-    const k = Math.min(Math.max(view.k * factor, 0.2), 40);
-    view.x = px - (px - view.x) * (k / view.k);
-    view.y = py - (py - view.y) * (k / view.k);
-    view.k = k;
-    look();
-  };
-  const fit = () => {  // all that is shown, but a small network is not blown up
-    Object.assign(view, { x: 0, y: 0, k: 1 });
-    const ctm = map.getScreenCTM(), scale = ctm ? ctm.a : 1;
-    if (around === null) { zoom(Math.min(1, 1.6 / scale)); return; }
-    const box = map.viewBox.baseVal;
-    const xs = [...around].map(v => places[v][0]), ys = [...around].map(v => places[v][1]);
-    const wide = Math.max(...xs) - Math.min(...xs) + 190, high = Math.max(...ys) - Math.min(...ys) + 60;
-    view.k = Math.min(map.clientWidth / wide, map.clientHeight / high, 1.6) / scale;
-    view.x = box.width / 2 - (Math.max(...xs) + Math.min(...xs)) / 2 * view.k;
-    view.y = box.height / 2 - (Math.max(...ys) + Math.min(...ys)) / 2 * view.k;
-    look();
-  };
-  const center = v => {
-    const box = map.viewBox.baseVal, ctm = map.getScreenCTM();
-    view.k = Math.max(view.k, 0.9 / (ctm ? ctm.a : 1));
-    view.x = box.width / 2 - places[v][0] * view.k;
-    view.y = box.height / 2 - places[v][1] * view.k;
-    look();
-  };
-  const within = event => {
-    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(map.getScreenCTM().inverse());
-    return [point.x, point.y];
-  };
-
-  // Dragging: a variable, or the ground
-
-  let drag = null;
-  map.addEventListener("pointerdown", event => {
-    const node = event.target.closest(".node");
-    drag = { v: node ? Number(node.dataset.v) : null, last: within(event), moved: 0 };
-    map.setPointerCapture(event.pointerId);
-    map.classList.add("moving");
+  const view = new MapView(map, frame, {
+    nodes, places, put: placeNode,
+    isNamed: v => nodes[v].matches(".hit, .chosen"),
+    pick: v => { if (v === null) forget(); else choose(v, false); },
   });
-  map.addEventListener("pointermove", event => {
-    if (!drag) return;
-    const [x, y] = within(event);
-    const dx = x - drag.last[0], dy = y - drag.last[1];
-    drag.moved += Math.hypot(dx, dy);
-    drag.last = [x, y];
-    if (drag.v === null) {
-      view.x += dx; view.y += dy; look();
-    } else {
-      places[drag.v][0] += dx / view.k; places[drag.v][1] += dy / view.k; placeNode(drag.v);
-    }
-  });
-  const drop = () => {
-    if (drag && drag.moved < 4) {
-      if (drag.v === null) forget(); else choose(drag.v, false);
-    }
-    drag = null;
-    map.classList.remove("moving");
-  };
-  map.addEventListener("pointerup", drop);
-  map.addEventListener("pointercancel", () => { drag = null; map.classList.remove("moving"); });
-  map.addEventListener("wheel", event => {
-    if (!event.ctrlKey && !frame.contains(document.activeElement)) return;  // the page scrolls otherwise
-    event.preventDefault();
-    zoom(Math.exp(-event.deltaY / 300), within(event));
-  }, { passive: false });
-  find("zoom-in").addEventListener("click", () => zoom(1.4));
-  find("zoom-out").addEventListener("click", () => zoom(1 / 1.4));
+  const fit = () => { if (around === null) view.fit(); else view.frameOn(around); };
+  find("zoom-in").addEventListener("click", () => view.zoom(1.4));
+  find("zoom-out").addEventListener("click", () => view.zoom(1 / 1.4));
   find("fit").addEventListener("click", fit);
   find("full").addEventListener("click", () => {
     const full = workbench.classList.toggle("full");
     find("full").setAttribute("aria-pressed", String(full));
-    look();
+    view.look();
   });
 
   // Choosing a variable or a group
@@ -137,6 +53,7 @@
     nodes.forEach((node, v) => { node.classList.toggle("near", variables.has(v)); });
     lines.forEach((line, place) => { line.classList.toggle("near", links.has(place)); });
     map.classList.toggle("picking", variables.size > 0);
+    view.declutter();
   };
   const clear = () => {
     chosen = null;
@@ -154,7 +71,7 @@
     const links = linksOf[v].filter(place => !lines[place].classList.contains("off"));
     mark(new Set([v, ...links.flatMap(place => data.links[place])]), new Set(links));
     tell(v);
-    if (around !== null) neighbourhood([v]); else if (move) center(v); else declutter();
+    if (around !== null) neighbourhood([v]); else if (move) view.center(v);
   };
   const tell = v => {
     const variable = data.variables[v];
@@ -274,7 +191,7 @@
       hits += hit;
     });
     map.classList.toggle("picking", wanted !== "");
-    declutter();
+    view.declutter();
     find("matches").textContent = wanted === "" ? `${hits} columns` : `${hits} of ${nodes.length} columns`;
   });
   search.addEventListener("keydown", event => {
@@ -350,11 +267,11 @@
     if (way && event.altKey && chosen !== null) {
       places[chosen][0] += way[0] * far; places[chosen][1] += way[1] * far; placeNode(chosen);
     } else if (way && event.shiftKey) {
-      view.x -= way[0] * 40; view.y -= way[1] * 40; look();
+      view.pan(-40 * way[0], -40 * way[1]);
     } else if (way && way[0] && slider && !event.altKey && !event.ctrlKey && !event.metaKey) {
       go(step + way[0]);
-    } else if (event.key === "+" || event.key === "=") { zoom(1.4);
-    } else if (event.key === "-") { zoom(1 / 1.4);
+    } else if (event.key === "+" || event.key === "=") { view.zoom(1.4);
+    } else if (event.key === "-") { view.zoom(1 / 1.4);
     } else if (event.key === "0") { fit();
     } else if (event.key === " " && slider) { play();
     } else if (event.key === "Escape") { forget();
@@ -375,7 +292,7 @@
     draw();
   });
   addEventListener("afterprint", () => closed.forEach(element => { element.open = false; }));
-  addEventListener("resize", look);
+  addEventListener("resize", () => view.look());
   // A large network with many links is a tangle: it opens with its strongest part.
   const isTangle = nodes.length > 60 && ranked.length > 1.5 * nodes.length;
   if (isTangle) strength.value = String(Math.round(1.5 * nodes.length));

@@ -143,7 +143,7 @@ const stepsSection = network => network.steps.length ? made("section", {}, made(
 
 const legend = network => {
   const kinds = new Set(network.links.map(link => link[2]));
-  return made("p", { class: "small", text: [kinds.has("colored") ? "Dotted links are hidden: the pair by itself shows next to nothing." : "", kinds.has("fill-in") ? "Thin links only complete the picture." : "", "Drag columns to move them; Ctrl and the wheel zoom."].filter(Boolean).join(" ") });
+  return made("p", { class: "small", text: [kinds.has("colored") ? "Dotted links are hidden: the pair by itself shows next to nothing." : "", kinds.has("fill-in") ? "Thin links only complete the picture." : "", matchMedia("(pointer: coarse)").matches ? "Drag columns to move them; two fingers zoom." : "Drag columns to move them; Ctrl and the wheel zoom."].filter(Boolean).join(" ") });
 };
 
 const FILES = [["report", "Report (one HTML page)"], ["svg", "Picture (SVG)"], ["png", "Picture (PNG)"], ["json", "Network (xordal's model file)"], ["bif", "BIF"], ["xmlbif", "XMLBIF"], ["net", "Hugin NET"], ["uai", "UAI"], ["uai-names", "names of the UAI file"], ["uai-pgmpy", "UAI for pgmpy"], ["uai-pyagrum", "UAI for pyAgrum"], ["graphml", "GraphML"], ["dot", "DOT"], ["hif", "HIF (hidden groups)"]];

@@ -1,5 +1,6 @@
-// The map of a network: drag, zoom, mark, and grow while a search runs.
+// The map of a network: it is marked, and grows while a search runs.
 import { made } from "./dom.js";
+import { MapView } from "./view.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const drawn = (tag, attributes = {}, ...children) => {
@@ -28,15 +29,14 @@ export class NetworkMap {
     this.frame = made("div", { class: "frame", tabindex: 0, role: "group", "aria-label": "Map of the network. Plus and minus zoom, 0 shows all, arrows move the map, Alt and arrows move the chosen variable." }, this.svg);
     const tool = (text, label, run) => made("button", { type: "button", text, "aria-label": label, title: label, on: { click: run } });
     this.tools = made("div", { class: "tools" },
-      tool("+", "Zoom in", () => this.zoom(1.4)), tool("−", "Zoom out", () => this.zoom(1 / 1.4)), tool("Show all", "Show all of the network", () => this.fit()));
+      tool("+", "Zoom in", () => this.view.zoom(1.4)), tool("−", "Zoom out", () => this.view.zoom(1 / 1.4)), tool("Show all", "Show all of the network", () => this.fit()));
     parent.append(this.tools, this.frame);
-    this.view = { x: 0, y: 0, k: 1 };
     this.size = [600, 400];
     this.nodes = []; this.places = []; this.links = new Map(); this.linksOf = [];
-    this.chosen = null; this.marked = null; this.moving = 0; this.dirty = new Set(); this.frameAsked = false;
-    this.watchPointer();
+    this.chosen = null; this.marked = null; this.given = new Set(); this.moving = 0;
+    this.view = new MapView(this.svg, this.frame, this);
     this.frame.addEventListener("keydown", event => this.key(event));
-    this.resized = new ResizeObserver(() => this.look());
+    this.resized = new ResizeObserver(() => this.view.look());
     this.resized.observe(this.frame);
   }
 
@@ -131,8 +131,12 @@ export class NetworkMap {
     this.nodes.forEach((node, v) => node.classList.toggle("near", inside.has(v)));
     for (const [name, line] of this.links) line.classList.toggle("near", name.split("-").every(v => inside.has(Number(v))));
     this.svg.classList.toggle("picking", this.marked !== null);
-    this.declutter();
+    this.view.declutter();
   }
+
+  isNamed(v) { return v === this.chosen || this.given.has(v) || Boolean(this.marked && this.marked.has(v)); }
+
+  pick(v) { this.choose(v); this.onChoose(v); }
 
   choose(v, { center = false } = {}) {
     if (this.chosen !== null) this.nodes[this.chosen].classList.remove("chosen");
@@ -142,131 +146,21 @@ export class NetworkMap {
     const near = new Set([v]);
     for (const name of this.linksOf[v]) name.split("-").forEach(end => near.add(Number(end)));
     this.mark(near);
-    if (center) this.center(v);
+    if (center) this.view.center(v);
   }
 
   tone(given, moved) {
+    this.given = given;
     this.nodes.forEach((node, v) => {
       node.classList.toggle("given", given.has(v));
       node.style.setProperty("--moved", given.has(v) ? "0" : Math.min(moved[v] || 0, 1).toFixed(3));
     });
+    this.view.declutter();
   }
 
-  focusOn(variables) {
-    const points = [...variables].map(v => this.places[v]);
-    const xs = points.map(at => at[0]), ys = points.map(at => at[1]);
-    const width = Math.max(...xs) - Math.min(...xs) + 160, height = Math.max(...ys) - Math.min(...ys) + 120;
-    const k = Math.min(this.size[0] / width, this.size[1] / height, this.largest());
-    const cx = (Math.max(...xs) + Math.min(...xs)) / 2, cy = (Math.max(...ys) + Math.min(...ys)) / 2;
-    Object.assign(this.view, { k, x: this.size[0] / 2 - cx * k, y: this.size[1] / 2 - cy * k });
-    this.look();
-  }
+  focusOn(variables) { this.view.frameOn(variables); }
 
-  // Where one looks
-
-  scale() { const matrix = this.svg.getScreenCTM(); return matrix ? matrix.a : 1; }
-  largest() { return Math.max(1.6 / this.scale(), 0.05); }
-
-  look() {
-    const { x, y, k } = this.view;
-    this.world.setAttribute("transform", `translate(${x} ${y}) scale(${k})`);
-    const scale = this.scale() * k;
-    this.svg.classList.toggle("far", scale * 13 < 6.5);
-    this.svg.style.setProperty("--label", `${(12 / scale).toFixed(1)}px`);
-    this.declutter();
-  }
-
-  declutter() {  // of far names that would lie over each other, the first is shown
-    if (!this.svg.classList.contains("far")) return;
-    const scale = this.scale() * this.view.k, shown = [];
-    this.nodes.forEach((node, v) => {
-      const wanted = node.classList.contains("chosen") || node.classList.contains("given") || (this.marked && this.marked.has(v));
-      node.classList.toggle("hit", Boolean(wanted));
-      if (!wanted) return;
-      const half = short(this.names[v]).length * 4.2 / scale, high = 14 / scale, [x, y] = this.places[v];
-      const over = shown.some(([a, b, w]) => Math.abs(a - x) < half + w && Math.abs(b - y) < high);
-      node.classList.toggle("mute", over);
-      if (!over) shown.push([x, y, half]);
-    });
-  }
-
-  fit() {
-    Object.assign(this.view, { x: 0, y: 0, k: 1 });
-    const k = Math.min(1, this.largest());  // a small network is not blown up
-    Object.assign(this.view, { k, x: this.size[0] * (1 - k) / 2, y: this.size[1] * (1 - k) / 2 });
-    this.look();
-  }
-
-  zoom(factor, at = [this.size[0] / 2, this.size[1] / 2]) {
-    const k = Math.min(Math.max(this.view.k * factor, 0.2), 60);
-    this.view.x = at[0] - (at[0] - this.view.x) * (k / this.view.k);
-    this.view.y = at[1] - (at[1] - this.view.y) * (k / this.view.k);
-    this.view.k = k;
-    this.look();
-  }
-
-  center(v) {
-    this.view.k = Math.max(this.view.k, 0.9 / this.scale());
-    this.view.x = this.size[0] / 2 - this.places[v][0] * this.view.k;
-    this.view.y = this.size[1] / 2 - this.places[v][1] * this.view.k;
-    this.look();
-  }
-
-  // Pointer and keys
-
-  watchPointer() {
-    let drag = null;
-    const fingers = new Map();
-    const within = event => {
-      const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
-      return [point.x, point.y];
-    };
-    const apart = () => { const [a, b] = [...fingers.values()]; return Math.hypot(a[0] - b[0], a[1] - b[1]); };
-    this.svg.addEventListener("pointerdown", event => {
-      const node = event.target.closest(".node");
-      fingers.set(event.pointerId, within(event));
-      drag = { v: node ? Number(node.dataset.v) : null, last: within(event), moved: 0, apart: fingers.size === 2 ? apart() : 0 };
-      this.svg.setPointerCapture(event.pointerId);
-    });
-    this.svg.addEventListener("pointermove", event => {
-      if (!drag || !fingers.has(event.pointerId)) return;
-      const [x, y] = within(event);
-      fingers.set(event.pointerId, [x, y]);
-      if (fingers.size === 2) {
-        const now = apart(), [a, b] = [...fingers.values()];
-        if (drag.apart) this.zoom(now / drag.apart, [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2]);
-        drag.apart = now; drag.moved = 99;
-        return;
-      }
-      const dx = x - drag.last[0], dy = y - drag.last[1];
-      drag.moved += Math.hypot(dx, dy) * this.scale();
-      drag.last = [x, y];
-      if (drag.v === null) { this.view.x += dx; this.view.y += dy; } else {
-        this.places[drag.v][0] += dx / this.view.k; this.places[drag.v][1] += dy / this.view.k;
-        this.dirty.add(drag.v);
-      }
-      if (this.frameAsked) return;  // one change of the picture a frame, however often the pointer moves
-      this.frameAsked = true;
-      requestAnimationFrame(() => {
-        this.frameAsked = false;
-        this.dirty.forEach(v => this.put(v));
-        if (!this.dirty.size) this.look();
-        this.dirty.clear();
-      });
-    });
-    const drop = event => {
-      fingers.delete(event.pointerId);
-      if (drag && drag.moved < 4 && event.type === "pointerup") { this.choose(drag.v); this.onChoose(drag.v); }
-      drag = null;
-    };
-    this.svg.addEventListener("pointerup", drop);
-    this.svg.addEventListener("pointercancel", drop);
-    this.svg.addEventListener("wheel", event => {
-      if (!event.ctrlKey && !this.frame.contains(document.activeElement)) return;  // the page scrolls otherwise
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY / 300), within(event));
-    }, { passive: false });
-  }
+  fit() { this.view.fit(); }
 
   key(event) {
     if (event.ctrlKey || event.metaKey) return;
@@ -275,11 +169,11 @@ export class NetworkMap {
     if (way && event.altKey && this.chosen !== null) {
       this.places[this.chosen][0] += way[0] * 24 / this.view.k; this.places[this.chosen][1] += way[1] * 24 / this.view.k;
       this.put(this.chosen);
-    } else if (way) { this.view.x -= way[0] * 40; this.view.y -= way[1] * 40; this.look();
-    } else if (event.key === "+" || event.key === "=") this.zoom(1.4);
-    else if (event.key === "-") this.zoom(1 / 1.4);
+    } else if (way) this.view.pan(-40 * way[0], -40 * way[1]);
+    else if (event.key === "+" || event.key === "=") this.view.zoom(1.4);
+    else if (event.key === "-") this.view.zoom(1 / 1.4);
     else if (event.key === "0") this.fit();
-    else if (event.key === "Escape") { this.choose(null); this.onChoose(null); }
+    else if (event.key === "Escape") this.pick(null);
     else return;
     event.preventDefault();
   }

@@ -130,3 +130,12 @@ def test_the_command_tells_and_asks_with_rules(tmp_path: Path) -> None:
     page = run("report", "net.json", "-o", "page.html", cwd=tmp_path)
     assert page.returncode == 0
     assert "of these 7 have the value 1" in (tmp_path / "page.html").read_text()
+
+
+def test_a_weighted_table_has_the_rules_of_its_rows() -> None:
+    rows = [(0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 1, 1)]
+    columns = {name: [row[place] for row in rows] for place, name in enumerate("abc")}
+    weighted = CategoricalTable.from_columns(columns, [7, 6, 4, 9])
+    repeated = CategoricalTable.from_rows(list("abc"), weighted.rows())
+    assert learn(weighted).trace == learn(repeated).trace
+    assert learn(weighted, find_rules=False).trace == learn(repeated, find_rules=False).trace

@@ -28,6 +28,8 @@ MOST_ROWS = 1 << 24
 """Rows beyond which rules are sought in some of them: a search keeps several numbers for each row."""
 ROWS_LOOKED_AT = 1 << 22
 """So many of them, evenly spread."""
+ROWS_REPEATED = 100_000
+"""Rows of a weighted table, at most, that are written out one by one."""
 _LARGEST = 37  # prime that is tried; larger ones are for those who name them
 
 
@@ -49,6 +51,10 @@ def rules_beside(
     """
     if (n_rows := table.codes.shape[1]) > MOST_ROWS:
         table = table.every(-(-n_rows // ROWS_LOOKED_AT))
+    if table.weights is not None and table.n_rows <= ROWS_REPEATED:
+        # A weighted row is so many rows: rules are sought in samples of rows, of which there are then enough.
+        repeated = np.repeat(table.codes, table.weights, axis=1)
+        table = CategoricalTable(table.names, table.levels, repeated)
     moduli = _moduli(table)
     try:
         codings, _ = codings_of(table)

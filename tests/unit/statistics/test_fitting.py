@@ -75,3 +75,16 @@ def test_a_term_keeps_the_pairs_and_the_parity_and_adds_nothing_else(table: np.n
 
 def test_a_model_too_large_is_not_fitted() -> None:
     assert fit_terms(np.ones((7, 7, 7, 7)), [(0, 1, 2, 3)]) is None
+
+
+def test_a_fit_of_many_levels_converges_where_margins_allow_few_cells() -> None:
+    """Here 4 x 9 x 9 x 9 cells have more parameters by name than cells that the margins allow."""
+    generator = np.random.default_rng(3)
+    table = np.zeros((4, 9, 9, 9))
+    chosen = generator.integers(0, (4, 9, 9, 9), size=(40, 4))
+    table[tuple(chosen.T)] = generator.integers(1, 60, size=40)
+    margins = tuple(combinations(range(4), 2))
+    fitted = fit_margins(table[None], margins)[0]
+    for axes in margins:
+        others = tuple(axis for axis in range(4) if axis not in axes)
+        assert fitted.sum(axis=others) == pytest.approx(table.sum(axis=others), abs=1e-7 * table.sum())

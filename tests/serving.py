@@ -21,7 +21,7 @@ OWN = f"http://{HOST}"
 
 def application(folder: Path, keys: Keys | None = None, most_bytes: int = 2**20) -> Starlette:
     """Return the application with its runs in a folder."""
-    return make_app(Site(Store(folder), most_bytes), keys or Keys(), [HOST])
+    return make_app(Site(Store(folder), most_bytes), keys or Keys(), [OWN])
 
 
 class Page:

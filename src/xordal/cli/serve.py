@@ -38,7 +38,9 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="A further name by which browsers may ask for this server; may be repeated."
+            metavar="NAME",
+            help="A further name by which browsers may ask for this server, or the address of what stands in "
+            "front of it and encrypts (https://data.example.org); may be repeated.",
         ),
     ] = None,
 ) -> None:

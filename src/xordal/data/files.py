@@ -15,6 +15,7 @@ ARROW_STARTS = (b"ARROW1\0\0", b"\xff\xff\xff\xff")
 """What Arrow files begin with: files (Feather) and streams."""
 
 _AS_TEXT = "Or write the table as CSV."
+_PICTURE = "a picture"
 _NOT_A_TABLE = {
     b"FEA1": "a Feather file of the first version",
     b"%PDF": "a PDF document",
@@ -24,6 +25,12 @@ _NOT_A_TABLE = {
     b"<stata_dta>": "a Stata file",
     b"7z\xbc\xaf": "a 7-Zip archive",
     b"Rar!": "a RAR archive",
+    b"\x89PNG": _PICTURE,
+    b"\xff\xd8\xff": _PICTURE,  # JPEG
+    b"GIF87a": _PICTURE,
+    b"GIF89a": _PICTURE,
+    b"II*\0": _PICTURE,  # TIFF, in either order of bytes
+    b"MM\0*": _PICTURE,
 }
 
 
@@ -42,6 +49,8 @@ def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) 
     for start, kind in _NOT_A_TABLE.items():
         if data.startswith(start):
             raise DataError(f"{label} is {kind}. Save the table as CSV, Excel or Parquet.")
+    if is_duckdb(data):
+        raise DataError(f"{label} is a DuckDB database. Save the table as CSV, Excel or Parquet.")
     if is_workbook(data):
         from xordal.data.excel import workbook_records
         from xordal.data.text import from_records
@@ -61,6 +70,15 @@ def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) 
 
         return arrow_columns(data, label), _by_row(label)
     return _text_columns(data, form, label, least_columns)
+
+
+def is_duckdb(start: bytes) -> bool:
+    """Whether a file that begins so is a DuckDB database.
+
+    Behind the name its version follows, a small number in eight bytes. No text has a zero byte there, and a CSV
+    file may well begin with ``a,b,c,d,DUCKS``.
+    """
+    return start[8:12] == b"DUCK" and b"\0" in start[12:20]
 
 
 def _text_columns(data: bytes, form: TextFormat, label: str, least: int) -> tuple[list[Column], Where]:

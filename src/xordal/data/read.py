@@ -241,6 +241,19 @@ def read(
     steps = Steps(how, judge, tell, warn)
     if (packed := _packed(source, steps, on_rows)) is not None:
         return packed
+    return _read_whole(source, steps, least_columns, on_kept)
+
+
+def read_upload(path: Path, how: Reading, tell: Callable[[str], None]) -> CategoricalTable:
+    """Read a file that somebody else made: whole, as text, workbook, Parquet or Arrow, never as a database."""
+    return _read_whole(path, Steps(how, lambda found: (), tell, tell), 2, lambda kept: None)
+
+
+def _read_whole(
+    source: Any, steps: Steps, least_columns: int, on_kept: Callable[[NDArray[np.bool_]], None]
+) -> CategoricalTable:
+    """Read a source that fits in memory."""
+    how = steps.how
     every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
     drawn = _Drawn(_weights(source, every, how, where), _clusters(source, every, how, where))

@@ -37,13 +37,14 @@ def unpacked(data: bytes, label: str) -> tuple[bytes, str]:
     >>> unpacked(bz2.compress(b"a,b"), "small.csv.bz2")
     (b'a,b', 'small.csv')
     """
-    for _ in range(_MOST_LAYERS):
+    n_layers = 0
+    while True:
         with _layer(io.BytesIO(data), label) as found:
             if found is None:
-                break
+                return data, label
+            n_layers = _one_more(n_layers, label)
             inside, label = found
             data = inside.read()
-    return data, label
 
 
 def unpack_file(path: Path, label: str, most: int) -> None:
@@ -56,11 +57,13 @@ def unpack_file(path: Path, label: str, most: int) -> None:
         too, which is left as it is.
     """
     part = path.with_name(f"{path.name}.unpacked")
+    n_layers = 0
     try:
-        for _ in range(_MOST_LAYERS):
+        while True:
             with path.open("rb") as file, _layer(file, label) as found:
                 if found is None:
                     break
+                n_layers = _one_more(n_layers, label)
                 inside, label = found
                 with part.open("wb") as out:
                     part.chmod(0o600)
@@ -72,6 +75,13 @@ def unpack_file(path: Path, label: str, most: int) -> None:
         _check_workbook(path, label, most)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _one_more(n_layers: int, label: str) -> int:
+    """Count a layer; refuse what is still compressed after a few, for a file could go on so without an end."""
+    if n_layers == _MOST_LAYERS:
+        raise DataError(f"{label} is compressed more than {_MOST_LAYERS} times over. Unpack it, and try again.")
+    return n_layers + 1
 
 
 def _check_workbook(path: Path, label: str, most: int) -> None:

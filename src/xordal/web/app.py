@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,12 @@ STATIC: dict[str, tuple[Path, str]] = {
 }
 """What the page is made of; nothing else is served."""
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+
+class _JSON(JSONResponse):
+    """JSON in ASCII: half a pair of characters, as a name in a file may have, is no UTF-8."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False).encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +65,15 @@ class _NotHere(XordalError):
 
 
 def make_app(
-    site: Site, keys: Keys, hosts: Iterable[str], on_entry: Callable[[], None] = lambda: None
+    site: Site, keys: Keys, origins: Iterable[str], on_entry: Callable[[], None] = lambda: None
 ) -> Starlette:
-    """Return the application; ``hosts`` are the values of the Host header that name it.
+    """Return the application; ``origins`` are the addresses by which browsers know it.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     app = make_app(Site(Store(Path(folder))), Keys(), ["127.0.0.1:8765"])
+    ...     app = make_app(Site(Store(Path(folder))), Keys(), ["http://127.0.0.1:8765"])
     >>> sorted(route.path for route in app.routes)[0]
     '/'
     """
@@ -87,7 +92,7 @@ def make_app(
     app = Starlette(
         routes=_routes(),
         lifespan=lifespan,
-        middleware=[Middleware(Gate, keys=keys, hosts=list(hosts), on_entry=on_entry)],
+        middleware=[Middleware(Gate, keys=keys, origins=list(origins), on_entry=on_entry)],
         exception_handlers={XordalError: _told},
     )
     app.router.redirect_slashes = False  # the server never sends anybody anywhere
@@ -119,7 +124,7 @@ def _routes() -> list[Route]:
 async def _told(request: Request, error: Exception) -> Response:
     """Answer a mistake with what is wrong and what to do."""
     status = 404 if isinstance(error, _NotHere) else 413 if isinstance(error, uploads.TooLarge) else 400
-    return JSONResponse({"error": str(error)}, status)
+    return _JSON({"error": str(error)}, status)
 
 
 async def _clean(runs: Runs) -> None:
@@ -172,7 +177,7 @@ async def start(request: Request) -> Response:
     told = [run.to_json() for run in reversed(_runs(request).all.values())]
     samples = [_sample(demo) for demo in DEMOS.values()]
     first = request.app.state.first
-    return JSONResponse({"runs": told, "samples": samples, "most_bytes": site.most_bytes, "first": first})
+    return _JSON({"runs": told, "samples": samples, "most_bytes": site.most_bytes, "first": first})
 
 
 def _sample(demo: Demo) -> dict[str, Any]:
@@ -194,7 +199,7 @@ async def upload(request: Request) -> Response:
     except uploads.TooLarge:
         await uploads.discard(pieces, site.most_bytes)
         raise
-    return JSONResponse(runs.look(folder).to_json(), 201)
+    return _JSON(runs.look(folder).to_json(), 201)
 
 
 async def sample(request: Request) -> Response:
@@ -205,7 +210,7 @@ async def sample(request: Request) -> Response:
     folder = _runs(request).new(demo.title)
     folder.write("former", {"max_variables": demo.max_variables} if demo.max_variables else {})
     await run_in_threadpool(_write_sample, demo, folder)
-    return JSONResponse(_runs(request).look(folder).to_json(), 201)
+    return _JSON(_runs(request).look(folder).to_json(), 201)
 
 
 def _write_sample(demo: Demo, folder: RunFolder) -> None:
@@ -239,7 +244,7 @@ async def one_run(request: Request) -> Response:
         "settings": folder.read("settings") or folder.read("former"),
         "failed": folder.read("failed").get("message"),
     }
-    return JSONResponse(told)
+    return _JSON(told)
 
 
 async def close(request: Request) -> Response:
@@ -247,7 +252,7 @@ async def close(request: Request) -> Response:
     run = _run(request)
     request.app.state.networks.forget(run.folder.id)
     await _runs(request).close(run)
-    return JSONResponse({})
+    return _JSON({})
 
 
 async def result(request: Request) -> Response:
@@ -280,18 +285,18 @@ async def learn(request: Request) -> Response:
     """Begin to learn."""
     run = _run(request)
     _runs(request).learn(run, await _json(request))
-    return JSONResponse(run.to_json())
+    return _JSON(run.to_json())
 
 
 async def stop(request: Request) -> Response:
     """End a search and keep what it has learned."""
     await _runs(request).stop(_run(request))
-    return JSONResponse({})
+    return _JSON({})
 
 
 async def again(request: Request) -> Response:
     """Begin a new run of the same table."""
-    return JSONResponse(_runs(request).again(_run(request)).to_json(), 201)
+    return _JSON(_runs(request).again(_run(request)).to_json(), 201)
 
 
 async def ask(request: Request) -> Response:
@@ -300,4 +305,4 @@ async def ask(request: Request) -> Response:
     if not run.folder.network.is_file():
         raise _NotHere("Nothing is learned yet.")
     networks: Networks = request.app.state.networks
-    return JSONResponse(await run_in_threadpool(lambda: networks.of(run.folder).answer(question)))
+    return _JSON(await run_in_threadpool(lambda: networks.of(run.folder).answer(question)))

@@ -4,7 +4,8 @@ A server on this computer can be reached by every page that the browser shows. S
 this order, and refuses what fails one of them:
 
 * the Host header names this server. A foreign name that was made to point here (DNS rebinding) does not;
-* whatever is not a plain GET carries the Origin of this very page. Streams are opened by POST, so that this one
+* whatever is not a plain GET carries the Origin of this very page: the one that belongs to that name, with
+  https where something in front of the server encrypts. Streams are opened by POST, so that this one
   rule holds for them too; a missing Origin is refused like a foreign one;
 * a GET does not come from another site's page, by the browser's own word (Sec-Fetch-Site), unless a person
   followed a link to the first page;
@@ -18,8 +19,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -48,6 +48,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 _READING = {"GET", "HEAD"}
+_PORTS = {"http": 80, "https": 443}
 _ENTERED = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>xordal</title>
 <meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">Go on</a></p></body></html>"""
 _NO_COOKIE = (
@@ -84,39 +85,48 @@ class Gate:
         What lies behind the gate.
     keys
         The token and the cookie.
-    hosts
-        The values of the Host header that name this server, such as ``127.0.0.1:8765``.
+    origins
+        The addresses by which browsers know this server, such as ``http://127.0.0.1:8765``.
     on_entry
         Called when a token was used up.
     """
 
     def __init__(
-        self, app: ASGIApp, keys: Keys, hosts: Iterable[str], on_entry: Callable[[], None] = lambda: None
+        self, app: ASGIApp, keys: Keys, origins: Iterable[str], on_entry: Callable[[], None] = lambda: None
     ) -> None:
         self._app, self._keys, self._on_entry = app, keys, on_entry
-        self._hosts = frozenset(host.lower() for host in hosts)
-        ports = {host.rpartition(":")[2] for host in self._hosts}
+        known = [origin.lower() for origin in origins]
+        self._origins = {host: origin for origin in known for host in _hosts_of(origin)}
         # Cookies do not know ports: two servers on one computer must not overwrite each other's.
-        self._cookie = f"xordal-{'-'.join(sorted(ports))}"
+        self._cookie = f"xordal-{'-'.join(sorted({str(_port_of(origin)) for origin in known}))}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            answer = self._answer(scope)
-            await (answer or self._app)(scope, receive, _with_headers(send))
+            await self._pass(scope, receive, _Sending(send))
         else:  # a web socket: there are none
             await send({"type": "websocket.close", "code": 1008})
+
+    async def _pass(self, scope: Scope, receive: Receive, send: _Sending) -> None:
+        answer = self._answer(scope)
+        try:
+            await (answer or self._app)(scope, receive, send)
+        except Exception:
+            if (
+                not send.has_begun
+            ):  # here, so that the answer to a mistake of ours has the headers of all others
+                await _refused(500, "xordal made a mistake. Nothing of yours is lost.")(scope, receive, send)
+            raise
 
     def _answer(self, scope: Scope) -> Response | None:
         """Return what the gate itself answers; None lets the request through."""
         headers = Headers(scope=scope)
         host = headers.getlist("host")
-        if len(host) != 1 or host[0].lower() not in self._hosts:
+        if len(host) != 1 or (own := self._origins.get(host[0].lower())) is None:
             return _refused(421, "This server does not go by that name.")
         origins = headers.getlist("origin")
-        own = f"http://{host[0].lower()}"
         if scope["method"] not in _READING and origins != [own]:
             return _refused(403, "Only the page itself may change anything.")
         if any(origin != own for origin in origins) or not _is_from_here(scope, headers):
@@ -126,22 +136,39 @@ class Gate:
         token = _token_in(scope)
         if token is not None and self._keys.use(token):
             self._on_entry()
-            return self._entered()
+            return self._entered(is_encrypted=own.startswith("https:"))
         return _refused(401, _NO_COOKIE)
 
     def _has_cookie(self, headers: Headers) -> bool:
-        found: SimpleCookie = SimpleCookie()
-        try:
-            found.load(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        return self._cookie in found and self._keys.opens(found[self._cookie].value)
+        # By hand: http.cookies stops at the first odd one, and other programs on this computer set those too.
+        for line in headers.getlist("cookie"):
+            for pair in line.split(";"):
+                name, _, value = pair.strip().partition("=")
+                if name == self._cookie and self._keys.opens(value):
+                    return True
+        return False
 
-    def _entered(self) -> Response:
+    def _entered(self, *, is_encrypted: bool) -> Response:
         # No redirect: a browser that came by a link from elsewhere would not send a strict cookie along.
         answer = HTMLResponse(_ENTERED)
-        answer.set_cookie(self._cookie, self._keys.cookie, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            self._cookie, self._keys.cookie, httponly=True, samesite="strict", path="/", secure=is_encrypted
+        )
         return answer
+
+
+def _port_of(origin: str) -> int:
+    split = urlsplit(origin)
+    return split.port or _PORTS[split.scheme]
+
+
+def _hosts_of(origin: str) -> list[str]:
+    """Return the values of the Host header that stand for an origin; browsers leave the usual port out."""
+    split = urlsplit(origin)
+    if _port_of(origin) != _PORTS[split.scheme]:
+        return [split.netloc]
+    name = split.netloc.removesuffix(f":{_PORTS[split.scheme]}")
+    return [name, f"{name}:{_PORTS[split.scheme]}"]
 
 
 def _is_from_here(scope: Scope, headers: Headers) -> bool:
@@ -163,10 +190,14 @@ def _refused(status: int, why: str) -> Response:
     return PlainTextResponse(why, status)
 
 
-def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(HEADERS)
-        await send(message)
+class _Sending:
+    """Sends an answer with the headers that every answer has; knows whether it has begun."""
 
-    return sending
+    def __init__(self, send: Send) -> None:
+        self._send, self.has_begun = send, False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_begun = True
+            MutableHeaders(scope=message).update(HEADERS)
+        await self._send(message)

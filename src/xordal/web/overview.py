@@ -9,10 +9,11 @@ import numpy as np
 
 from xordal.data.column import Column
 from xordal.data.suspects import Kind, suspect
-from xordal.errors import counted
+from xordal.errors import DataError, counted
 from xordal.formats.shown import shown
 
 _MOST_LEVELS = 6  # drawn of each column
+_LONGEST_NAME = 1_000  # characters; names are told with every step of a search, and nobody reads longer ones
 
 _ODD: dict[Kind, str] = {
     "continuous": "Numbers on a scale. They are cut into ranges.",
@@ -38,6 +39,13 @@ def overview(columns: Sequence[Column]) -> dict[str, Any]:
     >>> [(column["name"], column["n_levels"], column["n_missing"]) for column in found["columns"]]
     [('rain', 2, 0), ('wet', 2, 1)]
     """
+    for place, column in enumerate(columns, start=1):
+        if len(column.name) > _LONGEST_NAME:
+            raise DataError(
+                f"The name of column {place} has {len(column.name):,} characters, beginning with "
+                f"{shown(column.name[:20])!r}. Is the first line that of the names? At most "
+                f"{_LONGEST_NAME:,} are taken."
+            )
     n_rows = len(columns[0].codes)
     incomplete = np.zeros(n_rows, dtype=np.bool_)
     for column in columns:

@@ -140,10 +140,7 @@ class Runs:
             elif run.status == "looking" and folder.upload.is_file():
                 self._begin(run, "look")
             elif run.status == "looking":
-                message = "The upload broke off when the server ended. Drop the file once more."
-                folder.write("failed", {"message": message})
-                run.tell({"event": "failed", "message": message})
-                run.set_status("failed")
+                self._fail(run, "The upload broke off when the server ended. Drop the file once more.")
         await self._keep_spare()
 
     async def shut(self) -> None:
@@ -227,17 +224,29 @@ class Runs:
 
     async def _carry_out(self, run: Run, task: Literal["look", "learn"]) -> None:
         async with self._turns if task == "learn" else self._looks:
-            process = run.process = await self._process()
+            process = None
             try:
+                process = run.process = await self._process()
                 if task == "learn":
                     run.set_status("learning")
                 job = {"task": task, "folder": str(run.folder.path), "most_unpacked": self._most_unpacked}
                 await _order(process, job)
                 await self._keep_spare()
                 await self._follow(run, process)
+            except (
+                Exception
+            ) as error:  # a line that is too long, no memory for a process: the run must not hang
+                self._fail(run, f"xordal made a mistake ({type(error).__name__}: {error}). Try again.")
             finally:
                 run.process = None
-                await asyncio.shield(_end(process))
+                if process is not None:
+                    await asyncio.shield(_end(process))
+
+    def _fail(self, run: Run, message: str) -> None:
+        """Write down and tell what went wrong, and that the run is over."""
+        run.folder.write("failed", {"message": message})
+        run.tell({"event": "failed", "message": message})
+        run.set_status(_status_of(run.folder))
 
     async def _follow(self, run: Run, process: Process) -> None:
         """Pass on what a process tells, to its end."""
@@ -250,12 +259,12 @@ class Runs:
                 run.tell(event)
         await process.wait()
         if not ended:
-            message = (
+            self._fail(
+                run,
                 f"The process that worked on this table ended (code {process.returncode}), maybe because there "
-                "was not enough memory. Leave out columns or rows, and try again."
+                "was not enough memory. Leave out columns or rows, and try again.",
             )
-            run.folder.write("failed", {"message": message})
-            run.tell({"event": "failed", "message": message})
+            return
         run.about = run.folder.read("about")
         run.set_status(_status_of(run.folder))
 

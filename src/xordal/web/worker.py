@@ -146,6 +146,7 @@ def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
     from xordal.data.unpacking import unpack_file
     from xordal.errors import XordalError
     from xordal.web.store import RunFolder
+    from xordal.web.words import for_page
 
     folder = RunFolder(Path(job["folder"]))
     label = str(folder.read("about").get("label", "table"))
@@ -157,7 +158,7 @@ def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
             _look(folder, label, tell)
         return
     except XordalError as error:
-        message = str(error).replace(str(folder.upload), label)
+        message = for_page(str(error).replace(str(folder.upload), label))
     except MemoryError:
         message = "The table needs more memory than there is. Leave out columns or rows."
     except Exception as error:
@@ -205,13 +206,13 @@ def _is_network(folder: RunFolder, label: str) -> bool:
 
 def _learn(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
     """Learn from the table; what is told on the way is a picture that grows."""
-    from xordal.data.read import read
+    from xordal.data.read import read_upload
     from xordal.errors import DataError
     from xordal.learning.fitting import fit_network
     from xordal.web.settings import RunSettings
 
     settings = RunSettings.from_json(folder.read("settings"))
-    table = read(folder.upload, settings.reading(), lambda found: (), lambda line: tell(_note(line)))
+    table = read_upload(folder.upload, settings.reading(), lambda line: tell(_note(line)))
     if table.n_variables < 2 or table.n_rows < 2:
         raise DataError("A network needs at least two columns and two rows.")
     learned = _searched(folder, table, settings, tell, stop)
@@ -295,7 +296,9 @@ def _wait_for(checkpoint: Path) -> None:
 
 
 def _note(line: str) -> dict[str, Any]:
-    return {"event": "note", "words": line}
+    from xordal.web.words import for_page
+
+    return {"event": "note", "words": for_page(line)}
 
 
 class TimeLeft:

@@ -11,7 +11,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from tests.serving import HOST, OWN, application
+from xordal.web.app import Site, make_app
 from xordal.web.gate import POLICY, Keys
+from xordal.web.store import Store
 
 RUN = "0123456789abcdef"
 
@@ -226,3 +228,61 @@ def test_a_cookie_of_another_server_on_this_computer_is_not_ours(client: TestCli
     answer = client.get("/static/page.js", headers={"cookie": f"other=1; xordal-8765={keys.cookie}"})
     assert answer.status_code == 200
     assert HOST.endswith("8765")
+
+
+@pytest.mark.parametrize("other", ["theme={dark}", "a b=c", '"x', "=", "na,me=1", 'json={"a":1}', "é=ü", ";;"])
+def test_odd_cookies_of_other_programs_on_this_computer_do_not_matter(
+    client: TestClient, keys: Keys, other: str
+) -> None:
+    ours = f"xordal-8765={keys.cookie}"
+    for line in (f"{other}; {ours}", f"{ours}; {other}", f"xordal-8765=old; {other}; {ours}"):
+        headers = [(b"cookie", line.encode("latin-1"))]
+        assert client.get("/static/page.js", headers=headers).status_code == 200, line
+    headers = [
+        (b"cookie", f"{other}; xordal-8765={keys.cookie}x; xxordal-8765={keys.cookie}".encode("latin-1"))
+    ]
+    assert client.get("/static/page.js", headers=headers).status_code == 401
+
+
+def test_a_mistake_of_ours_is_answered_with_all_headers(app: Starlette, keys: Keys) -> None:
+    async def broken(request: object) -> None:
+        raise RuntimeError("secret")
+
+    app.router.routes.append(Route("/broken", broken))
+    client = with_cookie(TestClient(app, base_url=OWN, raise_server_exceptions=False), keys)
+    answer = client.get("/broken")
+    assert answer.status_code == 500 and "secret" not in answer.text
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+FRONT = "https://data.example.org"
+
+
+@pytest.fixture
+def behind(tmp_path: Path, keys: Keys) -> TestClient:
+    """Return a client of a server that something in front of it, which encrypts, passes requests on to."""
+    app = make_app(Site(Store(tmp_path)), keys, [OWN, FRONT])
+    return TestClient(app, base_url=FRONT, raise_server_exceptions=True)
+
+
+@pytest.mark.parametrize("host", ["data.example.org", "data.example.org:443", "Data.Example.ORG"])
+def test_behind_what_encrypts_the_page_works(behind: TestClient, keys: Keys, host: str) -> None:
+    answer = behind.get("/", params={"token": keys.token}, headers={"host": host})
+    assert answer.status_code == 200 and "secure" in answer.headers["set-cookie"].lower()
+    headers = {"host": host, "cookie": answer.headers["set-cookie"].split(";")[0]}
+    assert behind.get("/static/page.js", headers=headers).status_code == 200
+    origin = {"origin": FRONT, **headers}
+    assert behind.post("/nowhere", headers=origin).status_code == 404
+
+
+def test_behind_what_encrypts_the_gate_is_as_narrow(behind: TestClient, keys: Keys) -> None:
+    with_cookie(behind, keys)
+    assert behind.post("/nowhere", headers={"origin": FRONT}).status_code == 404
+    for origin in (None, "http://data.example.org", f"{FRONT}:443", "https://evil.example", OWN):
+        headers = {} if origin is None else {"origin": origin}
+        assert behind.post("/nowhere", headers=headers).status_code == 403, origin
+    for host in ("evil.example", "data.example.org:8765", "data.example.org.evil.example"):
+        assert behind.get("/", headers={"host": host}).status_code == 421, host
+    headers = {"host": HOST, "origin": FRONT}  # the name of one address with the origin of the other
+    assert behind.post("/nowhere", headers=headers).status_code == 403

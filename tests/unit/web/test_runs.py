@@ -6,17 +6,20 @@ import bz2
 import gzip
 import json
 import lzma
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import duckdb
 import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
-from tests.serving import HOST, OWN, Page, entered
+from tests.serving import OWN, Page, entered
 from xordal.data.write import csv_text
 from xordal.errors import SettingsError
 from xordal.formats.network_files import FORMATS, load
@@ -224,6 +227,88 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(page: Page) -> None:
     assert told["status"] == "failed" and "large.xlsx unpacks to more than 10 MB" in told["failed"]
 
 
+def test_layers_beyond_those_that_are_unpacked_are_refused(page: Page) -> None:
+    """What is left compressed would be unpacked later, in memory and without a bound."""
+    packed = b"a,b\n" + b"0,1\n1,0\n" * (2**21)
+    for _ in range(4):
+        packed = gzip.compress(packed)
+    told = page.wait(page.upload("deep.csv.gz", packed)["id"], "looked", "failed")
+    assert told["status"] == "failed" and "compressed more than 3 times over" in told["failed"]
+
+
+def test_a_table_that_begins_like_a_database_is_a_table(page: Page) -> None:
+    rows = "".join(f"{a},{b},{a ^ b},0,1\n{a},{b},{a ^ b},1,0\n" for a in (0, 1) for b in (0, 1)) * 25
+    run = page.upload("ducks.csv", f"a,b,c,d,DUCKS\n{rows}".encode())["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {})
+    told = page.wait(run, "done", "failed")
+    assert told["status"] == "done", told
+    names = [variable["name"] for variable in page.get(f"/api/runs/{run}/result")["variables"]]
+    assert names == ["a", "b", "c", "d", "DUCKS"]
+
+
+@pytest.mark.parametrize("start", [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0", b"GIF89a"])
+def test_a_picture_is_told_as_one(page: Page, start: bytes) -> None:
+    told = page.wait(page.upload("photo.png", start + bytes(range(256)))["id"], "looked", "failed")
+    assert told["failed"] == "photo.png is a picture. Save the table as CSV, Excel or Parquet."
+
+
+def test_the_page_advises_no_options(page: Page) -> None:
+    told = page.wait(page.upload("odd.csv", b"a,b\n" + bytes(range(128, 256)) * 3)["id"], "looked", "failed")
+    assert told["failed"].endswith("is not UTF-8 text. Save the file as UTF-8.")
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_a_database_is_never_opened(page: Page, tmp_path: Path, kind: str) -> None:
+    if kind == "duckdb":
+        with duckdb.connect(str(tmp_path / "t")) as database:
+            database.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
+    else:
+        with closing(sqlite3.connect(tmp_path / "t")) as lite:
+            lite.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS b")
+            lite.commit()
+    told = page.wait(page.upload("t.csv", (tmp_path / "t").read_bytes())["id"], "looked", "failed")
+    assert told["status"] == "failed"
+    assert "database" in told["failed"] and "--" not in told["failed"]
+
+
+def test_half_a_pair_of_characters_is_answered(page: Page) -> None:
+    """In settings, and as a name in a file: neither is UTF-8, and both come as plain JSON."""
+    run = page.upload("small.csv", b"a,b\n0,1\n1,0\n")["id"]
+    page.wait(run, "looked")
+    for settings in (b'{"columns": ["\\ud800"]}', b'{"\\ud800": 1}', b'{"missing": "\\udfff"}'):
+        answer = page.client.post(f"/api/runs/{run}/learn", content=settings, headers={"origin": OWN})
+        assert answer.status_code in (200, 400), answer.text
+        assert "content-security-policy" in answer.headers
+    odd = b"".join(b'{"\\ud800": %d, "b": %d}\n' % (n % 2, n % 3) for n in range(60))
+    run = page.upload("odd.jsonl", odd)["id"]
+    page.wait(run, "looked", "failed")
+    page.client.post(f"/api/runs/{run}/learn", json={}, headers={"origin": OWN})
+    page.wait(run, "done", "failed")
+    assert page.client.get("/api/start").status_code == 200
+
+
+def test_a_name_that_nobody_can_read_is_refused(tmp_path: Path) -> None:
+    with entered(tmp_path, 2**25) as page:
+        rows = b"0,1\n1,0\n" * 8
+        told = page.wait(page.upload("long.csv", b"x" * 17_000_000 + b",b\n" + rows)["id"], "looked", "failed")
+        assert told["status"] == "failed" and "17,000,000 characters" in told["failed"]
+
+
+def test_a_line_that_is_too_long_fails_the_run(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever happens while a process is followed, its run ends."""
+    monkeypatch.setattr("xordal.web.runs._LONGEST_LINE", 64)
+    for _ in range(3):  # processes that were ready before have the old bound
+        run = page.upload("box.csv", box_csv())["id"]
+        page.wait(run, "looked", "failed")
+        page.client.post(f"/api/runs/{run}/learn", json={}, headers={"origin": OWN})
+        told = page.wait(run, "done", "failed")
+    assert told["status"] == "failed" and "mistake" in told["failed"]
+    monkeypatch.undo()
+    for _ in range(2):
+        page.wait(page.upload("box.csv", box_csv())["id"], "looked", "failed")
+
+
 def test_events_are_told_once_each_whoever_asks(page: Page, box: dict[str, Any]) -> None:
     """Asked again after the last that was heard there is nothing; after one of another server, everything."""
     path = f"/api/runs/{box['id']}/events?now"
@@ -335,7 +420,7 @@ def test_the_file_that_the_server_was_started_with_comes_first(tmp_path: Path) -
     (tmp_path / "small.csv").write_text("a,b\n0,1\n1,0\n")
     keys = Keys()
     site = Site(Store(tmp_path / "runs"), first=(tmp_path / "small.csv",))
-    with TestClient(make_app(site, keys, [HOST]), base_url=OWN) as client:
+    with TestClient(make_app(site, keys, [OWN]), base_url=OWN) as client:
         client.get("/", params={"token": keys.token})
         told = client.get("/api/start").json()
         assert told["first"] == told["runs"][0]["id"] and told["runs"][0]["label"] == "small.csv"

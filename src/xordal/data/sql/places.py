@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from xordal.data.files import is_duckdb
 from xordal.data.large.files import many_files
 from xordal.errors import DataError
 
@@ -89,10 +90,10 @@ def kind_of_file(source: str) -> str | None:
     """Return ``"duckdb"`` or ``"sqlite"`` for such a file, by its first bytes; None for any other."""
     try:
         with Path(source).open("rb") as file:
-            start = file.read(16)
+            start = file.read(20)
     except (OSError, ValueError):
         return None
-    if start[8:12] == b"DUCK":
+    if is_duckdb(start):
         return "duckdb"
     return "sqlite" if start.startswith(b"SQLite format 3") else None
 

@@ -38,10 +38,11 @@ The weight is the probability that the following lottery draws a description of 
 hypothesis has a description, and different ones have different descriptions, so the weights sum to at most 1.
 
 1. Plain, 0.9; a set with fill-in, or beyond the bounds of the search, 0.05; a rule, 0.05.
-2. The number of links i and of their endpoints m: plain, one of the pairs a search can meet, all alike, where
-   m <= i + 1, i <= m(m-1)/2 and neither exceeds the search's bounds; else m = 3, 4, ... with
-   probability 2^(2-m), then i, one of m(m-1)/2, all alike. Two endpoints are always plain: a set with fill-in
-   has at least two links, and no search has bounds below one link and two variables.
+2. The number of links i and of their endpoints m, the *kind*: plain, one of the kinds a search can meet, where
+   m <= i + 1, i <= m(m-1)/2 and neither exceeds the search's bounds, with a probability proportional to its
+   share (below); else m = 3, 4, ... with probability 2^(2-m), then i, one of m(m-1)/2, all alike. Two endpoints
+   are always plain: a set with fill-in has at least two links, and no search has bounds below one link and two
+   variables.
 3. The endpoints W: one of the C(N, m) sets.
 4. The links L: one of C(m(m-1)/2, i) sets of pairs in W. Plain, the other pairs of W are linked already; else
    a fair coin each says whether they are.
@@ -53,15 +54,33 @@ hypothesis has a description, and different ones have different descriptions, so
 W, L, the links within W and those between W and the context determine every separator of the chain of additions
 (:mod:`xordal.graph.chain`): the common neighbours, at its turn, of the two ends of a link. So they determine
 the change, which proves that different hypotheses have different descriptions.
+
+**Asking further costs at most a factor of two.** The share of m endpoints is 2^(1-m), so that single links have
+1/2 of all there is, sets of three 1/4, and so on. Where m is more than two, sets without any link inside, i =
+m(m-1)/2, have two thirds of it, since these are the sets that only a look at all of them together can find; the
+other numbers of links have the rest, all alike. The weight of a kind is its share over the sum of the shares of
+all kinds that the search can meet.
+
+*Proof.* Let S(k, m) be that sum. A search with larger bounds meets every kind that one with smaller bounds
+meets, and gives it the same share. So the weight falls by the factor S(smaller) / S(larger). Every search meets
+single links, hence S(smaller) >= 1/2, and all shares sum to at most 1/2 + 1/4 + ... = 1 >= S(larger). What
+follows the number of links and endpoints, and sets with fill-in, do not depend on the bounds. Evenly shared,
+the price of ``-m 5`` for a single link was a factor of 14.
+
+What this was weighed against: rows for 90 % power, by the noncentral chi-squared law and relative to even
+shares, are 0.92 for a weak link and 1.01 for an exclusive-or of three, both among 20 columns with k = 3; 1.05
+for a column that joins a linked pair there; 1.02 for parities of four and of five among 12 columns with m = 4
+and 5; 1.11 for a column that joins a linked triple (``benchmarks/recovery/further.py``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, inf, lgamma, log, log1p
+from math import comb, fsum, inf, lgamma, log, log1p
 
 _PLAIN, _ELSE = 0.9, 0.05
+_UNLINKED = 2 / 3  # of the share of m > 2 endpoints: of sets without a link inside
 RULES = 0.05
 """Weight of all additive rules together; with those of links it makes one."""
 
@@ -84,7 +103,7 @@ class Weights:
     >>> from math import exp
     >>> weights = Weights(n_variables=20, max_links=3, max_variables=4)
     >>> round(1 / exp(weights.log_weight(n_variables=3, n_links=3, n_context=0)))
-    7600
+    8708
     """
 
     n_variables: int
@@ -92,12 +111,16 @@ class Weights:
     max_variables: int
 
     @cached_property
-    def n_kinds(self) -> int:
-        """Pairs (number of links, number of endpoints) that a plain candidate can have."""
-        return sum(
-            max(0, min(self.max_links, comb(m, 2)) - (m - 1) + 1)
-            for m in range(2, min(self.max_variables, self.n_variables) + 1)
+    def _shares(self) -> float:
+        """The sum of the shares of all kinds that a plain candidate can have."""
+        most = min(self.max_variables, self.n_variables)
+        return fsum(
+            _share(m, i) for m in range(2, most + 1) for i in range(m - 1, min(self.max_links, comb(m, 2)) + 1)
         )
+
+    def share(self, n_variables: int, n_links: int) -> float:
+        """Return the part of all plain candidates' weight that one kind has, of so many endpoints and links."""
+        return _share(n_variables, n_links) / self._shares
 
     def log_weight(self, n_variables: int, n_links: int, n_context: int, *, is_filled: bool = False) -> float:
         """Return the log weight of a hypothesis: endpoints, links, context variables, with fill-in or not."""
@@ -106,7 +129,7 @@ class Weights:
             return -inf  # there is no such hypothesis
         is_plain = m - 1 <= i <= min(comb(m, 2), self.max_links) and m <= self.max_variables
         if is_plain and not is_filled:
-            kind = log(_PLAIN) - log(self.n_kinds)
+            kind = log(_PLAIN) + log(self.share(m, i))
         elif m == 2:
             return -inf  # it would be plain
         else:
@@ -114,6 +137,14 @@ class Weights:
         places = _log_comb(self.n_variables, m) + _log_comb(comb(m, 2), i)
         context = _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
         return kind - places - context + _log_size_weight(s, self.n_variables - m)
+
+
+def _share(m: int, i: int) -> float:
+    """Return the share of a kind, of so many endpoints and links; those of all kinds sum to 1."""
+    if m == 2:
+        return 0.5
+    n_others = comb(m, 2) - (m - 1)  # kinds of sets with a link inside
+    return 2.0 ** (1 - m) * (_UNLINKED if i == comb(m, 2) else (1 - _UNLINKED) / n_others)
 
 
 def _log_size_weight(s: int, most: int) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import comb, exp, fsum, inf
+from itertools import combinations, product
+from math import comb, exp, fsum, inf, log
 
 import pytest
 from hypothesis import given, settings
@@ -75,12 +75,28 @@ def test_a_legal_candidate_within_the_bounds_has_a_weight(graph: ChordalGraph) -
             assert -inf < weights.log_weight(*shape(links, change(chain))) < 0
 
 
-def test_sets_without_context_share_alike() -> None:
+def test_half_of_all_is_for_single_links_and_less_for_each_further_variable() -> None:
     weights = Weights(20, 3, 4)  # kinds (i, m): (1, 2), (2, 3), (3, 3), (3, 4)
-    assert weights.n_kinds == 4
-    assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) * 2 / 3)
-    assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 4 / comb(20, 3) / 3 * 2 / 3)
-    assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(0.9 / 4 / comb(20, 2) / comb(18, 2) * 2 / 27)
+    total = 1 / 2 + 1 / 12 + 1 / 6 + 1 / 72
+    assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 / 6 / total / comb(20, 3) * 2 / 3)
+    assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 12 / total / comb(20, 3) / 3 * 2 / 3)
+    assert exp(weights.log_weight(4, 3, 0)) == pytest.approx(0.9 / 72 / total / comb(20, 4) / 20 * 2 / 3)
+    assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(
+        0.9 / 2 / total / comb(20, 2) / comb(18, 2) * 2 / 27
+    )
+
+
+@pytest.mark.parametrize("n", [3, 6, 20])
+def test_asking_further_costs_at_most_a_factor_of_two(n: int) -> None:
+    bounds = [(k, k + 1) for k in range(1, 7)] + [(comb(m, 2), m) for m in range(2, 9)]
+    for few, many in product(bounds, repeat=2):
+        if few[0] > many[0] or few[1] > many[1]:
+            continue
+        near, far = Weights(n, *few), Weights(n, *many)
+        for m in range(2, min(few[1], n) + 1):
+            for i in range(m - 1, min(few[0], comb(m, 2)) + 1):
+                price = near.log_weight(m, i, 0) - far.log_weight(m, i, 0)
+                assert -1e-12 <= price <= log(2)
 
 
 def test_two_endpoints_are_always_plain_and_leave_the_share_of_rules() -> None:

@@ -37,6 +37,7 @@ from xordal.pi.discover import evidence_of
 from xordal.pi.independence import Independence, Question
 from xordal.pi.measuring import MOST_CELLS, Rows, measured
 from xordal.pi.rules import interval, log_p_above
+from xordal.rules.coding import blanks_of, is_blank
 from xordal.rules.finding import FoundRules
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.criterion import Sample
@@ -287,11 +288,13 @@ def _sum(
     network: DecomposableMarkovNetwork, table: CategoricalTable, rule: AdditiveRule, n_rules: int
 ) -> CheckedRule:
     """Put an additive rule of any number of columns to new rows."""
-    obeys = sums_of(rule, table.codes, rule.variables) == 0
-    hits = int(obeys.sum() if table.weights is None else table.weights[obeys].sum())
+    sums = sums_of(rule, table.codes, rule.variables)
+    rows = np.ones(len(sums), dtype=np.int64) if table.weights is None else table.weights
+    blank = is_blank(blanks_of(network.levels), rule.variables, table.codes)
+    hits, n_told = int(rows[sums == 0].sum()), int((rows if blank is None else rows[~blank]).sum())
     told = additive.rule_words(FoundRules(network.variables, network.levels, (rule,), 0, (), (), 0.0), rule)
     kind: RuleKind = "parity" if rule.modulus == 2 else "sum"
-    return _judged(told, kind, (rule.holds, rule.by_chance), (hits, table.n_rows), n_rules)
+    return _judged(told, kind, (rule.holds, rule.by_chance), (hits, n_told), n_rules)
 
 
 def _judged(
@@ -299,6 +302,8 @@ def _judged(
 ) -> CheckedRule:
     """Return whether a rule holds, from the shares of old rows and by chance, and how many new rows obey it."""
     (before, by_chance), (hits, n_rows) = shares, found
+    if not n_rows:  # every new row misses a value
+        return CheckedRule(told, kind, before, 0.0, 0.0, 1.0, by_chance, 0.0, "undecided")
     holds, (low, high) = hits / n_rows, interval(hits, n_rows)
     log_p = log_p_above(holds, by_chance, n_rows, n_rules)
     half_way = (before + by_chance) / 2

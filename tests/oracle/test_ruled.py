@@ -99,11 +99,14 @@ def weight(network: DecomposableMarkovNetwork, each: NetworkRule, both: Array, c
     chances = []
     for level in range(network.n_levels[last]):
         chances.append(both[tuple(level if v == last else cell[v] for v in inside)])
-    if sum(chances) == 0:
+    known = [level for level, value in enumerate(values[last]) if value is not None]
+    total_known = sum(chances[level] for level in known)
+    if (
+        cell[last] not in known or total_known == 0
+    ):  # a level without a value is as probable as without the rule
         return 1.0
-    own = [chance / sum(chances) for chance in chances]
-    obeying = sum(chance for level, chance in enumerate(own) if holds(level))
-    breaking = sum(chance for level, chance in enumerate(own) if not holds(level))
+    obeying = sum(chances[level] for level in known if holds(level)) / total_known
+    breaking = sum(chances[level] for level in known if not holds(level)) / total_known
     if obeying == 0 or breaking == 0:
         return 1.0
     delta = each.delta(network.smoothing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from math import log10
 from typing import Any
 
@@ -14,6 +15,7 @@ from xordal.formats.shown import shown
 from xordal.formats.sums import parity_words, signed_sum, term
 from xordal.formats.text import p_value_text
 from xordal.rules.candidate import UNKNOWN, weight_of
+from xordal.rules.coding import blanks_of
 from xordal.rules.finding import FoundRules
 from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule
@@ -88,6 +90,16 @@ def rule_words(found: FoundRules, rule: AdditiveRule) -> str:
     return f"{name}{statement(found, rule)}"
 
 
+def _with_values(found: FoundRules, rule: AdditiveRule) -> tuple[FoundRules, AdditiveRule]:
+    """Return a rule without the levels that missing values are, of which it says nothing."""
+    blanks = blanks_of(found.levels)
+    if not any(blanks[v] >= 0 for v in rule.variables):
+        return found, rule
+    functions = (f[:-1] if blanks[v] >= 0 else f for v, f in zip(rule.variables, rule.functions, strict=True))
+    levels = tuple(of[:-1] if blank >= 0 else of for of, blank in zip(found.levels, blanks, strict=True))
+    return replace(found, levels=levels), replace(rule, functions=tuple(functions))
+
+
 def _has_levels(found: FoundRules, rule: AdditiveRule) -> bool:
     """Whether the levels are known to which the functions give values."""
     return all(len(found.levels[v]) == len(f) for v, f in zip(rule.variables, rule.functions, strict=True))
@@ -101,20 +113,22 @@ def evidence_text(rule: AdditiveRule) -> str:
     >>> evidence_text(AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 10, 0.5, -500.0))
     'in 99.0 % of rows (50.0 % by chance), 10 rows break it, p = 7e-218'
     >>> evidence_text(AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 10, 0.5, -500.0, n_blank=9))
-    'in 99.0 % of rows (50.0 % by chance), 1 row breaks it, 9 have a missing value in it, p = 7e-218'
+    'in 99.0 % of 991 rows (50.0 % by chance), 10 rows break it, 9 have a missing value in it, p = 7e-218'
     """
-    n_broken = rule.n_broken - rule.n_blank
-    broken = {0: "no row breaks it", 1: "1 row breaks it"}.get(n_broken, f"{n_broken:,} rows break it")
+    plural = f"{rule.n_broken:,} rows break it"
+    broken = {0: "no row breaks it", 1: "1 row breaks it"}.get(rule.n_broken, plural)
     if rule.n_blank:
         broken += f", {rule.n_blank:,} {'has' if rule.n_blank == 1 else 'have'} a missing value in it"
     share = 100 * rule.holds
     holds = f"{share:.{1 if rule.n_broken == 0 else min(6, max(1, int(-log10(1 - rule.holds)) - 0))}f}"
     chance = f"{100 * rule.by_chance:.1f} % by chance"
-    return f"in {holds} % of rows ({chance}), {broken}, p = {p_value_text(rule.log_p_value)}"
+    told = f"{rule.n_rows - rule.n_blank:,} rows" if rule.n_blank else "rows"
+    return f"in {holds} % of {told} ({chance}), {broken}, p = {p_value_text(rule.log_p_value)}"
 
 
 def statement(found: FoundRules, rule: AdditiveRule) -> str:
     """Return what a rule says, as a formula or a sentence."""
+    found, rule = _with_values(found, rule)
     names = [shown(name) for name in found.names(rule)]
     levels = [found.levels[v] for v in rule.variables]
     if rule.name in ("function", "same"):
@@ -189,6 +203,7 @@ def function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:
     """Return a line for each column that enters by a function, with the levels of each value."""
     if rule.name in ("function", "same", "exactly one", "parity") or not _has_levels(found, rule):
         return []
+    found, rule = _with_values(found, rule)
     lines = []
     for v, values in zip(rule.variables, rule.functions, strict=True):
         of = found.levels[v]

@@ -67,7 +67,9 @@ def rule_from_json(
         node["by_chance"].share(),
         node["log_p_value"].log_share(),
         name,
-        0 if n_blank is None else n_blank.integer(0, n_broken),  # files of earlier versions do not say it
+        0
+        if n_blank is None
+        else n_blank.integer(0, n_rows - n_broken),  # files of earlier versions do not say it
     )
 
 

@@ -133,7 +133,7 @@ class _Search:
             less = difference(rule, other, last)
             if less is None:
                 return "another rule ends in the same column and cannot be subtracted from it"
-            rule = replace(less, n_broken=_n_broken(less, self._table))
+            rule = _counted(less, self._table)
             if reason := self._needless(rule):
                 return reason
             ways = list(self._ways(rule))
@@ -188,12 +188,13 @@ class _Search:
         chances = (counts + 1 / counts.size) / (counts.sum(axis=1, keepdims=True) + 1 / len(counts))
         asked = np.where(sums == UNKNOWN, UNKNOWN, -sums % rule.modulus if rule.modulus else -sums)
         values = values_of(rule, last)
-        fits = (values == asked[:, None]) & (asked != UNKNOWN)[:, None]
-        obeying = (fits * chances[context]).sum(axis=1)
-        counted = (fits.any(axis=1) & ~fits.all(axis=1)) & (asked != UNKNOWN)
-        rows = np.ones(len(fits)) if weights is None else weights.astype(np.float64)
-        obeying, rows = obeying[counted], rows[counted]
-        holds = fits[np.arange(len(fits)), codes[last]][counted]
+        has_value = values != UNKNOWN
+        fits = (values == asked[:, None]) & has_value & (asked != UNKNOWN)[:, None]
+        counted = fits.any(axis=1) & (fits != has_value).any(axis=1) & has_value[codes[last]]
+        context, fits = context[counted], fits[counted]
+        obeying = (fits * chances[context]).sum(axis=1) / (has_value * chances)[context].sum(axis=1)
+        rows = np.ones(len(fits)) if weights is None else weights[counted].astype(np.float64)
+        holds = fits[np.arange(len(fits)), codes[last][counted]]
         delta = (rows[~holds].sum() + 0.5) / (rows.sum() + 1)
         logs = np.where(
             holds, log(1 - delta) - np.log(obeying), log(delta) - np.log1p(-np.minimum(obeying, _MOST))
@@ -379,9 +380,14 @@ def _numbered(columns: NDArray[np.int32], n_rows: int) -> NDArray[np.int64]:
     return number
 
 
-def _n_broken(rule: AdditiveRule, table: CategoricalTable) -> int:
-    broken = sums_of(rule, table.codes, rule.variables) != 0
-    return int(broken.sum() if table.weights is None else table.weights[broken].sum())
+def _counted(rule: AdditiveRule, table: CategoricalTable) -> AdditiveRule:
+    """Return a rule with the rows counted that break it, and those in which a level has no value."""
+    sums = sums_of(rule, table.codes, rule.variables)
+    n_broken, n_blank = (
+        int(rows.sum() if table.weights is None else table.weights[rows].sum())
+        for rows in ((sums != 0) & (sums != UNKNOWN), sums == UNKNOWN)
+    )
+    return replace(rule, n_broken=n_broken, n_blank=n_blank)
 
 
 def difference(rule: AdditiveRule, other: AdditiveRule, last: int) -> AdditiveRule | None:

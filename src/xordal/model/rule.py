@@ -7,14 +7,15 @@ of the rule in that order, and T the value that the others ask of it: f_c(x_c) =
                         +      delta  P0(x_c | earlier) restricted to f_c(x_c) not T
 
 where "restricted" means divided by its own total, so that both parts sum to one. Where one of them is empty, or
-the others do not say what they ask for, it is P0 alone. delta is the share of rows that break the rule,
-smoothed as a table of two cells is. So the joint stays a distribution, all other tables stay as counted, and
-nothing has to be fitted: multiplying the whole network by a factor and normalising would move the margins of
-all columns.
+the others do not say what they ask for, it is P0 alone. Levels of c without a value, a missing value that is a
+level for instance, keep P0(x_c | earlier), and the two parts share what is left. delta is the share of rows
+that break the rule, smoothed as a table of two cells is. So the joint stays a distribution, all other tables
+stay as counted, and nothing has to be fitted: multiplying the whole network by a factor and normalising would
+move the margins of all columns.
 
 Since the network without the rule is the product of the P0, a rule multiplies the probability of a row by one
 number, its *weight*: (1 - delta) / P0(f_c = T | earlier) where it holds and delta / P0(f_c not T | earlier)
-where it does not.
+where it does not, both given that x_c has a value.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class NetworkRule:
         Those neighbours of c in the graph that come before it; the order has all other columns of the rule
         before it too, linked to it or not.
     n_asked
-        Rows in which the other columns ask for a value of c: all of them, unless some levels have no value.
+        Rows in which the other columns ask for a value of c, and c has one: all, unless levels have no value.
     n_broken
         Those of them in which c has another value.
     """
@@ -82,18 +83,18 @@ class NetworkRule:
 
     def counted(self, codes: NDArray[np.integer], weights: NDArray[np.int64] | None) -> NetworkRule:
         """Return the same rule with the rows of a table counted."""
-        asked = self.asked(codes)
-        is_asked = asked != UNKNOWN
-        is_broken = is_asked & (self._own(codes) != asked)
+        asked, own = self.asked(codes), self._own(codes)
+        is_asked = (asked != UNKNOWN) & (own != UNKNOWN)
+        is_broken = is_asked & (own != asked)
         n_asked, n_broken = (
             int(rows.sum() if weights is None else weights[rows].sum()) for rows in (is_asked, is_broken)
         )
         return replace(self, n_asked=n_asked, n_broken=n_broken)
 
     def breaks(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return which rows break the rule; one with a missing value in its columns does not."""
-        asked = self.asked(codes)
-        return np.asarray((asked != UNKNOWN) & (codes[self.last] >= 0) & (self._own(codes) != asked))
+        """Return which rows break the rule; one in which a column is missing or has no value does not."""
+        asked, own = self.asked(codes), self._own(codes)
+        return np.asarray((asked != UNKNOWN) & (own != UNKNOWN) & (own != asked))
 
     def log_weights(
         self, codes: NDArray[np.integer], base: Table, n_levels: Sequence[int], delta: float
@@ -103,9 +104,8 @@ class NetworkRule:
         ``base`` is P0 of the last column and its earlier neighbours.
         """
         chances = _given_earlier(self, codes, base, n_levels)
-        asked = self.asked(codes)
-        fits = values_of(self.rule, self.last) == asked[:, None]
-        logs = _log_weights(chances, fits, (asked == UNKNOWN)[:, None], delta)
+        asked, own = self.asked(codes), values_of(self.rule, self.last)
+        logs = _log_weights(chances, own, asked[:, None], delta)
         return np.asarray(logs[np.arange(len(logs)), codes[self.last]])
 
     def weight_table(
@@ -126,17 +126,13 @@ class NetworkRule:
                 shape[axis] = -1
                 sums = added(sums, values_of(self.rule, v).reshape(shape), self.rule.modulus)
         asked = _negative(sums, self.rule.modulus)
-        own = values_of(self.rule, self.last).reshape([-1 if v == self.last else 1 for v in (*scope, -1)])
-        fits, is_open = np.broadcast_arrays(own == asked, asked == UNKNOWN)
-        whole = np.broadcast_shapes(chances.shape, fits.shape)
-        moved = [np.moveaxis(np.broadcast_to(part, whole), place, -1) for part in (chances, fits, is_open)]
-        logs = _log_weights(moved[0], moved[1], moved[2], delta)
+        own = values_of(self.rule, self.last)
+        logs = _log_weights(np.moveaxis(chances, place, -1), own, np.moveaxis(asked, place, -1), delta)
         return (*scope, carrier.variable), np.moveaxis(logs, -1, place)
 
     def _own(self, codes: NDArray[np.integer]) -> Numbers:
         values = np.append(values_of(self.rule, self.last), UNKNOWN)
-        own = values[np.maximum(codes[self.last], -1)]
-        return np.where(own == UNKNOWN, UNKNOWN + 1, own)  # what has no value never is what is asked for
+        return np.asarray(values[np.maximum(codes[self.last], -1)])
 
 
 def _negative(sums: Numbers, modulus: int) -> Numbers:
@@ -144,13 +140,19 @@ def _negative(sums: Numbers, modulus: int) -> Numbers:
     return np.where(sums == UNKNOWN, UNKNOWN, opposite % modulus if modulus else opposite)
 
 
-def _log_weights(chances: Floats, fits: NDArray[np.bool_], is_open: NDArray[np.bool_], delta: float) -> Floats:
-    """Return the logarithms of weights; the last axis is that of the last column's levels."""
+def _log_weights(chances: Floats, values: Numbers, asked: Numbers, delta: float) -> Floats:
+    """Return the logarithms of weights; the last axis is that of the last column's levels.
+
+    ``values`` are those of its levels, ``asked`` the one that the others ask for, its last axis of length 1.
+    """
+    has_value = values != UNKNOWN
+    fits = (values == asked) & has_value
     obeying = np.where(fits, chances, 0.0).sum(axis=-1, keepdims=True)
-    breaking = np.where(fits, 0.0, chances).sum(axis=-1, keepdims=True)
-    is_open = is_open | (obeying <= 0) | (breaking <= 0)
+    breaking = np.where(~fits & has_value, chances, 0.0).sum(axis=-1, keepdims=True)
+    is_open = (asked == UNKNOWN) | (obeying <= 0) | (breaking <= 0) | ~has_value
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(fits, np.log(1 - delta) - np.log(obeying), np.log(delta) - np.log(breaking))
+        logs = logs + np.log(obeying + breaking)
     return np.where(is_open, 0.0, logs)
 
 

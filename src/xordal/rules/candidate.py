@@ -58,6 +58,8 @@ def from_solution(coding: Coding, solution: Values, modulus: int) -> Candidate:
     constant = int(solution[0])
     for variable in np.unique(coding.variable[1:][solution[1:] != 0]).tolist():
         values, coded = coding.function(solution, variable), coding.is_coded[variable]
+        if (blank := coding.blanks[variable]) >= 0:
+            coded = coded & (np.arange(len(coded)) != blank)
         zero = values[np.argmax(coded)]
         shifted = residues(values - zero, modulus)
         constant += int(zero)
@@ -81,11 +83,13 @@ def voted(
     codes: NDArray[np.int32],
     weights: NDArray[np.int64] | None,
     *,
+    blanks: Sequence[int],
     only_unknown: bool,
 ) -> Candidate:
     """Return the candidate with the values that most rows ask for; it holds in as many rows or more.
 
-    ``only_unknown`` leaves values that are known as they are: of a column that enters by a weight.
+    ``only_unknown`` leaves values that are known as they are: of a column that enters by a weight. ``blanks``
+    are the levels of all columns that missing values are, which have none.
     """
     if not candidate.modulus or len(candidate.variables) < 2:
         return candidate
@@ -94,7 +98,8 @@ def voted(
     for _ in range(_MOST_SWEEPS):
         before = candidate
         for place in range(len(candidate.variables)):
-            candidate = _vote(candidate, place, codes, weights, only_unknown)
+            blank = blanks[candidate.variables[place]]
+            candidate = _vote(candidate, place, codes, weights, blank, only_unknown)
         if all(np.array_equal(a, b) for a, b in zip(before.functions, candidate.functions, strict=True)):
             break
     return _needed(candidate)
@@ -105,6 +110,7 @@ def _vote(
     place: int,
     codes: NDArray[np.int32],
     weights: NDArray[np.int64] | None,
+    blank: int,
     only_unknown: bool,
 ) -> Candidate:
     p, own = candidate.modulus, candidate.functions[place]
@@ -115,6 +121,8 @@ def _vote(
     keys = (codes[candidate.variables[place]] * p + asked)[known]
     votes = np.bincount(keys, weights=None if weights is None else weights[known], minlength=len(own) * p)
     votes = votes.reshape(len(own), p)
+    if blank >= 0:
+        votes[blank] = 0
     winner, most, cast = votes.argmax(axis=1), votes.max(axis=1), votes.sum(axis=1)
     is_told = (most >= _FEWEST_VOTES) & (2 * most > cast)
     present = own != UNKNOWN

@@ -8,6 +8,10 @@ there are unknowns and those rows must be clean; many unknowns find more. Both a
 The first unknown is the constant f0. A level that few rows have is no unknown: it would be one more number to
 find that hardly any row speaks of. Rows with such levels are not used for solving, and the level's value is
 read off afterwards (candidate.py).
+
+A missing value that was made a level has no value in a rule: nobody knows what it adds to the sum. Rows that
+miss one are left out of solving, as long as enough are left. In columns that miss more the level has an
+unknown, so that its rows can be used for rules of other columns, and what is found for it is forgotten.
 """
 
 from __future__ import annotations
@@ -20,12 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.levels import as_numbers
+from xordal.data.missing import MISSING_LEVEL
 from xordal.data.table import CategoricalTable
 
 MOST_LEVELS = 64
 """Levels of a column that can have a value each; the primes by default end at 97, and rows are finite."""
 _MOST_RARE = 0.2  # share of the rows that may be left out of solving because of rare levels
 _FEWEST_ROWS = 8  # rows that a level needs to be an unknown
+_ENOUGH_ROWS = 400  # that miss no value, with which a search does as well as with more; and
+_ROWS_PER_LEVEL = 4  # so many for each level of the table
 _MOST_EXTRAS = 3  # levels that are no numbers in a column of numbers, such as the X of ISBN-10
 _LARGEST = 10**9
 _BOTH = np.ones(2, dtype=bool)
@@ -62,6 +69,8 @@ class Coding:
         unknowns by. A column that is left out has no unknowns.
     is_coded
         For each column which levels have a value; rows with others are not used for solving.
+    blanks
+        For each column the code of the level that missing values are; -1 where there is none.
     variable
         The column of each unknown; -1 for the first, the constant.
     by_numbers
@@ -70,6 +79,7 @@ class Coding:
 
     values: tuple[NDArray[np.int64], ...]
     is_coded: tuple[NDArray[np.bool_], ...]
+    blanks: tuple[int, ...]
     variable: NDArray[np.int64]
     by_numbers: bool
 
@@ -158,11 +168,13 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
     """
     if max(map(len, table.levels)) <= 2:
         return None
+    blanks, solved = blanks_of(table.levels), _solved_counts(table)
     values, coded, is_weighted = [], [], False
-    for levels, counts in zip(table.levels, level_counts(table), strict=True):
+    for levels, counts, blank in zip(table.levels, solved, blanks, strict=True):
         numbers = numbers_of(levels) if letters else [_whole_number(level) for level in levels]
-        extras = [place for place, number in enumerate(numbers) if number is None]
-        if len(levels) > 2 and len(levels) - len(extras) > 2 and len(extras) <= _MOST_EXTRAS:
+        extras = [place for place, number in enumerate(numbers) if number is None and place != blank]
+        if len(levels) - len(extras) - (blank >= 0) > 2 and len(extras) <= _MOST_EXTRAS:
+            extras += [blank] if blank >= 0 else []
             known = [place for place in extras if counts[place] >= _FEWEST_ROWS]
             array = np.zeros((len(levels), 1 + len(known)), dtype=np.int64)
             array[:, 0] = [number or 0 for number in numbers]
@@ -174,17 +186,62 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
             array, of_levels = _indicators(counts, _FEWEST_ROWS)
         values.append(array)
         coded.append(of_levels)
-    return _coding(values, coded, by_numbers=True) if is_weighted else None
+    return _coding(values, coded, blanks, by_numbers=True) if is_weighted else None
 
 
 def coded_by_levels(table: CategoricalTable) -> Coding | None:
     """Return the coding with a value for each level that is not rare; None where no column has two of those."""
-    counts = level_counts(table)
+    counts = _solved_counts(table)
     fewest = _fewest_rows(counts, table.n_rows)
     arrays = [_indicators(count, fewest) for count in counts]
     if not any(array.shape[1] for array, _ in arrays):
         return None
-    return _coding([array for array, _ in arrays], [of_levels for _, of_levels in arrays], by_numbers=False)
+    values, coded = [array for array, _ in arrays], [of_levels for _, of_levels in arrays]
+    return _coding(values, coded, blanks_of(table.levels), by_numbers=False)
+
+
+def blanks_of(levels: Sequence[Sequence[Hashable]]) -> tuple[int, ...]:
+    """Return for each column the code of the level that missing values are, -1 where there is none.
+
+    A column with one other level is a mark that is there or not: what is missing is then a value like another.
+
+    Examples
+    --------
+    >>> blanks_of([("a", "b"), ("a", "b", "(missing)"), ("x", "(missing)")])
+    (-1, 2, -1)
+    """
+    return tuple(
+        len(of) - 1 if len(of) > 2 and of[-1] == MISSING_LEVEL else -1  # it comes last
+        for of in levels
+    )
+
+
+def is_blank(
+    blanks: Sequence[int], variables: Sequence[int], codes: NDArray[np.integer]
+) -> NDArray[np.bool_] | None:
+    """Return which rows miss a value in some of the columns; None where none of these can."""
+    having = [v for v in variables if blanks[v] >= 0]
+    if not having:
+        return None
+    return np.asarray((codes[having] == np.array([blanks[v] for v in having])[:, None]).any(axis=0))
+
+
+def _solved_counts(table: CategoricalTable) -> list[NDArray[np.float64]]:
+    """Return how many rows each level has for solving: none for a missing value whose rows are left out.
+
+    Columns that miss least come first, and rows are left out as long as half of them, or enough, remain.
+    """
+    counts, blanks = level_counts(table), blanks_of(table.levels)
+    having = sorted((counts[v][blank], v) for v, blank in enumerate(blanks) if blank >= 0)
+    kept, n_rows = np.ones(table.codes.shape[1], dtype=bool), table.codes.shape[1]
+    enough = min(n_rows / 2, max(_ENOUGH_ROWS, _ROWS_PER_LEVEL * sum(map(len, counts))))
+    for _, v in having:
+        fewer = kept & (table.codes[v] != blanks[v])
+        if fewer.sum() < enough:
+            break
+        kept = fewer
+        counts[v][blanks[v]] = 0
+    return counts
 
 
 def level_counts(table: CategoricalTable) -> list[NDArray[np.float64]]:
@@ -230,7 +287,11 @@ def _indicators(counts: NDArray[np.float64], fewest: float) -> tuple[NDArray[np.
 
 
 def _coding(
-    values: Sequence[NDArray[np.int64]], is_coded: Sequence[NDArray[np.bool_]], *, by_numbers: bool
+    values: Sequence[NDArray[np.int64]],
+    is_coded: Sequence[NDArray[np.bool_]],
+    blanks: tuple[int, ...],
+    *,
+    by_numbers: bool,
 ) -> Coding:
     variable = np.repeat(np.arange(len(values)), [array.shape[1] for array in values])
-    return Coding(tuple(values), tuple(is_coded), np.concatenate([[-1], variable]), by_numbers)
+    return Coding(tuple(values), tuple(is_coded), blanks, np.concatenate([[-1], variable]), by_numbers)

@@ -86,7 +86,13 @@ def _draw(
         if len(here):
             drawn[column, here] = generator.choice(len(counts), size=len(here), p=likely / likely.sum())
             fits[here] = True
-    n_broken = max(float(1 - rule.is_obeyed(seen).mean()) for rule in together)
+    n_broken = max(_share_broken(rule, seen) for rule in together)
     broken = generator.random(drawn.shape[1]) < n_broken
     drawn[column, broken] = generator.permutation(seen[column])[broken]
     return (fits | broken) & known
+
+
+def _share_broken(rule: Candidate, seen: Values) -> float:
+    """Return the share of rows that break a rule, of those that it says something of."""
+    known = rule.terms(seen)[1]
+    return float(1 - rule.is_obeyed(seen)[known].mean()) if known.any() else 1.0

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
-from xordal.rules.coding import numbers_of, some_rows
+from xordal.rules.coding import blanks_of, is_blank, numbers_of, some_rows
 from xordal.rules.drawn import share_obeyed
 from xordal.rules.sums import Sums
 
@@ -50,16 +50,21 @@ SETTLED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How often a rule is broken, how often it would hold by chance, and how sure it is."""
+    """How often a rule is broken, how often it would hold by chance, and how sure it is.
 
+    ``n_rows`` are the rows that can obey or break it: those that miss no value in its columns.
+    """
+
+    n_rows: int
     n_broken: int
     by_chance: float
     log_p_value: float
 
-    def is_rule(self, n_rows: int, alpha: float) -> bool:
+    def is_rule(self, alpha: float) -> bool:
         """Whether it is significant, and settles enough of what chance leaves open."""
-        holds = 1 - self.n_broken / n_rows
-        return self.log_p_value <= log(alpha) and holds - self.by_chance > SETTLED * (1 - self.by_chance)
+        if self.log_p_value > log(alpha):
+            return False
+        return 1 - self.n_broken / self.n_rows - self.by_chance > SETTLED * (1 - self.by_chance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +80,11 @@ class Judge:
     n_moduli: int
     _known: dict[Candidate, Evidence] = field(default_factory=dict)
     _is_number: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+    blanks: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look for the level that missing values are."""
+        object.__setattr__(self, "blanks", blanks_of(self.levels))
 
     @property
     def n_rows(self) -> int:
@@ -82,26 +92,41 @@ class Judge:
         return int(self.codes.shape[1] if self.weights is None else self.weights.sum())
 
     def n_broken(self, candidate: Candidate) -> int:
-        """Return how many rows break a rule."""
+        """Return how many rows break a rule; one that misses a value in its columns does not."""
         broken = ~candidate.is_obeyed(self.codes)
-        return int(broken.sum() if self.weights is None else self.weights[broken].sum())
+        if (blank := is_blank(self.blanks, candidate.variables, self.codes)) is not None:
+            broken &= ~blank
+        return self._counted(broken)
+
+    def _n_told(self, candidate: Candidate) -> int:
+        """Return how many rows miss no value in the columns of a rule."""
+        blank = is_blank(self.blanks, candidate.variables, self.codes)
+        return self.n_rows if blank is None else self._counted(~blank)
+
+    def _counted(self, rows: NDArray[np.bool_]) -> int:
+        return int(rows.sum() if self.weights is None else self.weights[rows].sum())
 
     def evidence(self, candidate: Candidate, given: Sequence[Candidate] = ()) -> Evidence:
         """Return what the rows say of a candidate, beyond what better rules of its columns explain."""
         if not given and candidate in self._known:
             return self._known[candidate]
         n_broken = self.n_broken(candidate)
-        n_obeyed = self.n_rows - n_broken
+        n_rows = self._n_told(candidate)
         by_chance = self._by_chance(candidate, given)
-        log_p = log_tail(n_obeyed, self.n_rows, by_chance) + self.log_rules(candidate)
-        found = Evidence(n_broken, by_chance, min(log_p, 0.0))
+        log_p = log_tail(n_rows - n_broken, n_rows, by_chance) + self.log_rules(candidate)
+        found = Evidence(n_rows, n_broken, by_chance, min(log_p, 0.0))
         if not given:
             self._known[candidate] = found
         return found
 
     def settles(self, candidate: Candidate) -> bool:
         """Whether a candidate settles enough of what the quickest cuts leave open."""
-        terms, known = candidate.terms(self.codes)
+        codes = self.codes
+        if (blank := is_blank(self.blanks, candidate.variables, codes)) is not None:
+            codes = codes[:, ~blank]
+            if not codes.size:
+                return False
+        terms, known = candidate.terms(codes)
         sums = Sums(terms, candidate.constant, candidate.modulus, None)
         holds = float((sums.is_zero & known).mean())
         for place in range(len(terms)):
@@ -149,6 +174,8 @@ class Judge:
         if not known.all():
             columns, terms = columns[:, known], terms[:, known]
             weights = weights if weights is None else weights[known]
+            if not columns.size:
+                return 1.0
         sums = Sums(terms, candidate.constant, candidate.modulus, weights)
         best = max(sums.independent(), *(sums.agreement(part) for part in _cuts(len(terms))))
         if 3 <= len(terms) <= _PAIR_CUTS:

@@ -7,19 +7,18 @@ first and by levels after. What follows from rules already found is left out on 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any, Unpack
 
 import numpy as np
 
-from xordal.data.missing import MISSING_LEVEL
 from xordal.data.read import ReadingOptions, read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError
 from xordal.rules.candidate import Candidate
-from xordal.rules.coding import Coding, coded_by_levels, coded_by_numbers
+from xordal.rules.coding import Coding, blanks_of, coded_by_levels, coded_by_numbers
 from xordal.rules.elimination import MOST_MODULUS, Effort, wants_compiled
 from xordal.rules.evidence import Evidence, Judge
 from xordal.rules.meeting import FEWEST, plan
@@ -300,14 +299,26 @@ def _told(table: CategoricalTable, sought: Sought, judge: Judge) -> tuple[Additi
     told: list[tuple[Candidate, Evidence, str]] = []
     for candidate in modular:
         rule = scaled(candidate, table.levels)
-        told.append((rule, judge.evidence(candidate), scheme_of(rule, table.levels)))
+        told.append((rule, judge.evidence(candidate), scheme_of(*_with_values(rule, table.levels))))
     told.sort(key=lambda each: (each[1].log_p_value, each[0].variables))
     told += _functions(table, sought, judge)
     for candidate in sought.rules:
         if not candidate.modulus:
             rule = scaled(candidate, table.levels)
-            told.append((rule, judge.evidence(candidate), kind_of(rule, table.levels)))
+            told.append((rule, judge.evidence(candidate), kind_of(*_with_values(rule, table.levels))))
     return tuple(_rule(table, *each) for each in told)
+
+
+def _with_values(
+    rule: Candidate, levels: Sequence[Sequence[Hashable]]
+) -> tuple[Candidate, Sequence[Sequence[Hashable]]]:
+    """Return a rule and the levels of all columns, without the levels that missing values are."""
+    blanks = blanks_of(levels)
+    if max(blanks) < 0:
+        return rule, levels
+    functions = (f[:-1] if blanks[v] >= 0 else f for v, f in zip(rule.variables, rule.functions, strict=True))
+    kept = [of[:-1] if blank >= 0 else of for of, blank in zip(levels, blanks, strict=True)]
+    return replace(rule, functions=tuple(functions)), kept
 
 
 def _merged_all(rules: list[Candidate], table: CategoricalTable) -> list[Candidate]:
@@ -356,15 +367,5 @@ def _rule(table: CategoricalTable, candidate: Candidate, evidence: Evidence, nam
         evidence.by_chance,
         evidence.log_p_value,
         name,
-        _n_blank(table, candidate),
+        table.n_rows - evidence.n_rows,
     )
-
-
-def _n_blank(table: CategoricalTable, candidate: Candidate) -> int:
-    """Return how many of the rows that do not obey a rule have a missing value in one of its columns."""
-    blank = np.zeros(table.codes.shape[1], dtype=np.bool_)
-    for v in candidate.variables:
-        if MISSING_LEVEL in table.levels[v]:
-            blank |= table.codes[v] == table.levels[v].index(MISSING_LEVEL)
-    blank &= ~candidate.is_obeyed(table.codes)
-    return int(blank.sum() if table.weights is None else table.weights[blank].sum())

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
+from xordal.rules.coding import blanks_of, is_blank, numbers_of
 
 _MORE_BROKEN = 3  # times as many rows may break both together as break one: half of all typing errors are even
 _SOME, _SHARE = 3, 0.005  # and so many rows, or this share of them
@@ -31,6 +32,8 @@ def merged(
     if one.modulus * other.modulus > _LARGEST or not _fit(one, other, levels):
         return None
     combined = combine(scaled(one, levels), scaled(other, levels))
+    if (blank := is_blank(blanks_of(levels), combined.variables, codes)) is not None:
+        codes = codes[:, ~blank]
     broken = [int((~rule.is_obeyed(codes)).sum()) for rule in (one, other, combined)]
     few = max(_SOME, _SHARE * codes.shape[1])
     return combined if broken[2] <= _MORE_BROKEN * min(broken[:2]) + few else None
@@ -94,8 +97,6 @@ def scaled(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> Candid
 
 def _from_zero(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> Candidate:
     """Return the rule with weights applied to the numbers themselves."""
-    from xordal.rules.coding import numbers_of
-
     functions, constant = [], candidate.constant
     for variable, values in zip(candidate.variables, candidate.functions, strict=True):
         p = candidate.modulus

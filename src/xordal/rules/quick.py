@@ -63,7 +63,7 @@ def is_worth_a_search(
             solution = np.zeros(coding.n_unknowns, dtype=np.int64)
             solution[places] = vector
             candidate = from_solution(coding, solution, p)
-            if few.settles(candidate) and few.evidence(candidate).is_rule(few.n_rows, _ALPHA):
+            if few.settles(candidate) and few.evidence(candidate).is_rule(_ALPHA):
                 return True
     return False
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
+from xordal.rules.coding import blanks_of
 from xordal.rules.evidence import Evidence, log_tail
 
 LARGE_PRIME = 1021
@@ -59,7 +60,7 @@ def _fraction(value: int) -> tuple[int, int] | None:
     return (now[0], now[1]) if now[1] > 0 else (-now[0], -now[1])
 
 
-def as_whole_numbers(candidate: Candidate, table: CategoricalTable, n_broken: int) -> Candidate | None:
+def as_whole_numbers(candidate: Candidate, table: CategoricalTable, evidence: Evidence) -> Candidate | None:
     """Return a rule modulo p as an equation of whole numbers, where one holds as often.
 
     The values are taken as they are and between -p/2 and p/2; the sum must then be one number in all rows that
@@ -73,7 +74,7 @@ def as_whole_numbers(candidate: Candidate, table: CategoricalTable, n_broken: in
         sums = terms.sum(axis=0)[known]
         least = int(sums.min())
         counts = np.bincount(sums - least, weights=None if table.weights is None else table.weights[known])
-        if counts.max() >= table.n_rows - n_broken - 0.2 * n_broken:
+        if counts.max() >= evidence.n_rows - 1.2 * evidence.n_broken:
             return Candidate(0, candidate.variables, functions, -int(counts.argmax()) - least)
     return None
 
@@ -90,8 +91,10 @@ def function_of_a_column(
     n_told = 0
     for source, target in ((one, other), (other, one)):
         candidate, evidence = _function(table, source, target, n_moduli)
-        settled = (1 - evidence.n_broken / table.n_rows - evidence.by_chance) / (1 - evidence.by_chance)
-        if evidence.log_p_value > log(0.05) or settled <= _SETTLED_PAIR:
+        if evidence.log_p_value > log(0.05):
+            continue
+        settled = (1 - evidence.n_broken / evidence.n_rows - evidence.by_chance) / (1 - evidence.by_chance)
+        if settled <= _SETTLED_PAIR:
             continue
         n_told += 1
         if best is None or settled > best[0] + 1e-9:
@@ -106,15 +109,22 @@ def _function(table: CategoricalTable, source: int, target: int, n_moduli: int) 
     sizes = len(table.levels[source]), len(table.levels[target])
     keys = table.codes[source].astype(np.int64) * sizes[1] + table.codes[target]
     counts = np.bincount(keys, weights=table.weights, minlength=sizes[0] * sizes[1]).reshape(sizes)
-    asked, n_obeyed = counts.argmax(axis=1), int(counts.max(axis=1).sum())
-    n_rows = table.n_rows
-    by_chance = float(counts.sum(axis=0).max() / n_rows)
+    blanks = blanks_of([table.levels[source], table.levels[target]])
+    for axis, blank in enumerate(blanks):
+        if blank >= 0:  # what is missing follows from nothing, and nothing from it
+            np.moveaxis(counts, axis, 0)[blank] = 0
+    asked, n_obeyed = counts.argmax(axis=1).astype(np.int64), int(counts.max(axis=1).sum())
+    n_rows = int(counts.sum())
+    by_chance = float(counts.sum(axis=0).max() / max(n_rows, 1))
     n_variables = table.n_variables
     log_rules = log(n_variables * n_variables) + sizes[0] * log(max(sizes[1], 2)) + log(2 * n_moduli * 6)
     evidence = Evidence(
-        n_rows - n_obeyed, by_chance, min(log_tail(n_obeyed, n_rows, by_chance) + log_rules, 0.0)
+        n_rows, n_rows - n_obeyed, by_chance, min(log_tail(n_obeyed, n_rows, by_chance) + log_rules, 0.0)
     )
-    functions = {source: -asked.astype(np.int64), target: np.arange(sizes[1], dtype=np.int64)}
+    functions = {source: -asked, target: np.arange(sizes[1], dtype=np.int64)}
+    for variable, blank in zip((source, target), blanks, strict=True):
+        if blank >= 0:
+            functions[variable][blank] = UNKNOWN
     variables = tuple(sorted(functions))
     return Candidate(0, variables, tuple(functions[v] for v in variables), 0), evidence
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate
-from xordal.rules.coding import numbers_of
+from xordal.rules.coding import blanks_of, is_blank, numbers_of
 from xordal.types.rules import AdditiveRule
 
 _MOST_NOISE = 0.25  # share of rows breaking a rule above which it is no ground to call a row wrong
@@ -47,7 +47,7 @@ class BrokenRow:
 
 
 def broken_rows(table: CategoricalTable, rules: Sequence[AdditiveRule]) -> Iterator[BrokenRow]:
-    """Yield the rows that break any of the rules, in order.
+    """Yield the rows that break any of the rules, in order; one that misses a value in a rule breaks it not.
 
     Examples
     --------
@@ -62,7 +62,8 @@ def broken_rows(table: CategoricalTable, rules: Sequence[AdditiveRule]) -> Itera
     trusted = [k for k, rule in enumerate(rules) if rule.n_broken <= _MOST_NOISE * rule.n_rows]
     if not trusted:
         return
-    obeyed = np.stack([candidates[k].is_obeyed(table.codes) for k in trusted])
+    blanks = blanks_of(table.levels)
+    obeyed = np.stack([_is_kept(candidates[k], table.codes, blanks) for k in trusted])
     changes = _Changes(table, [candidates[k] for k in trusted])
     for row in np.flatnonzero(~obeyed.all(axis=0)).tolist():
         breaks = tuple(k for place, k in enumerate(trusted) if not obeyed[place, row])
@@ -74,6 +75,12 @@ def broken_rows(table: CategoricalTable, rules: Sequence[AdditiveRule]) -> Itera
         levels = table.levels[variable]
         value = levels[int(table.codes[variable, row])]
         yield BrokenRow(row, breaks, variable, value, levels[code], len(found))
+
+
+def _is_kept(rule: Candidate, codes: NDArray[np.int32], blanks: Sequence[int]) -> NDArray[np.bool_]:
+    """Return which rows do not break a rule: they obey it, or miss a value in its columns."""
+    obeyed, blank = rule.is_obeyed(codes), is_blank(blanks, rule.variables, codes)
+    return obeyed if blank is None else obeyed | blank
 
 
 class _Changes:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
-from xordal.rules.coding import Coding, some_rows
+from xordal.rules.coding import Coding, is_blank, some_rows
 from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import Judge, log_tail
@@ -166,7 +166,8 @@ class _Seeker:
         if not modulus:
             whole = in_whole_numbers(vector)
             return None if whole is None else from_solution(coding, whole, 0)
-        return voted(from_solution(coding, vector, modulus), codes, None, only_unknown=coding.by_numbers)
+        candidate = from_solution(coding, vector, modulus)
+        return voted(candidate, codes, None, blanks=coding.blanks, only_unknown=coding.by_numbers)
 
     def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
         """Take a solution as a rule if it is one and is new."""
@@ -177,14 +178,14 @@ class _Seeker:
         if candidate is None or len(candidate.variables) < 2:
             return
         evidence = self.judge.evidence(candidate)
-        if not evidence.is_rule(self.judge.n_rows, self.alpha) or self._follows(candidate, evidence.by_chance):
+        if not evidence.is_rule(self.alpha) or self._follows(candidate, evidence.by_chance):
             return
         n_broken = evidence.n_broken
         if len(candidate.variables) == 2:
             self.sought.pairs.append(candidate)
             self.span.add(candidate)
             return
-        if modulus and (whole := as_whole_numbers(candidate, self.table, n_broken)) is not None:
+        if modulus and (whole := as_whole_numbers(candidate, self.table, evidence)) is not None:
             candidate, n_broken = whole, self.judge.n_broken(whole)
         if (similar := self.span.variation(candidate)) is not None:
             if n_broken >= self.judge.n_broken(similar):
@@ -210,6 +211,9 @@ class _Seeker:
         if not reasons:
             return False
         broken = ~np.all([rule.is_obeyed(self.table.codes) for rule in reasons], axis=0)
+        used = sorted({v for rule in (candidate, *reasons) for v in rule.variables})
+        if (blank := is_blank(self.judge.blanks, used, self.table.codes)) is not None:
+            broken &= ~blank
         obeyed = candidate.is_obeyed(self.table.codes)[broken]
         return log_tail(int(obeyed.sum()), len(obeyed), by_chance) > log(_BEYOND_CHANCE)
 
@@ -231,7 +235,7 @@ class _Seeker:
             given = better.within(candidate)
             if self.judge.n_broken(candidate) > _CLEAN * self.judge.n_rows:
                 given += connected(candidate, kept)
-            if self.judge.evidence(candidate, given).is_rule(self.judge.n_rows, self.alpha):
+            if self.judge.evidence(candidate, given).is_rule(self.alpha):
                 kept.append(candidate)
                 better.add(candidate)
                 self.span.add(candidate)

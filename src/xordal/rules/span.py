@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate
-from xordal.rules.coding import level_counts
+from xordal.rules.coding import blanks_of, level_counts
 from xordal.rules.relations import LARGE_PRIME
 from xordal.rules.sparse import echelon
 
@@ -21,7 +21,11 @@ class Span:
     """Rules found so far, as vectors: the value of each level less that of the column's commonest one."""
 
     def __init__(self, table: CategoricalTable) -> None:
-        self._levels = [np.argsort(-n, kind="stable")[:_MOST_LEVELS] for n in level_counts(table)]
+        counts = level_counts(table)
+        for of, blank in zip(counts, blanks_of(table.levels), strict=True):
+            if blank >= 0:
+                of[blank] = -1  # the first level of a column must have a value
+        self._levels = [np.argsort(-n, kind="stable")[:_MOST_LEVELS] for n in counts]
         self._n_levels = table.n_levels
         sizes = [max(len(levels) - 1, 0) for levels in self._levels]
         self._start = np.concatenate([[0], np.cumsum(sizes)])

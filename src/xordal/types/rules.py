@@ -100,7 +100,7 @@ class AdditiveRule:
     name
         What is known of it: a scheme such as ``"ISBN-10"``, or what kind of relation it is.
     n_blank
-        Those of the ``n_broken`` rows that have a missing value in one of the columns: they break nothing.
+        Rows that have a missing value in one of the columns: they neither obey nor break it.
 
     Examples
     --------
@@ -161,8 +161,9 @@ class AdditiveRule:
 
     @property
     def holds(self) -> float:
-        """The share of rows in which the rule holds."""
-        return 1 - self.n_broken / self.n_rows
+        """The share of rows in which the rule holds, of those that miss no value in its columns."""
+        n_told = self.n_rows - self.n_blank
+        return 1 - self.n_broken / n_told if n_told else 0.0
 
     @property
     def p_value(self) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import warnings
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -37,23 +39,22 @@ def weighted(table: CategoricalTable) -> dict[tuple[Any, ...], int]:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> dict[str, Any]:
+def places(tmp_path: Path) -> Iterator[dict[str, Any]]:
     """The same rows in every kind of place."""
     frame = pa.table(dict(zip("abcd", map(list, zip(*ROWS, strict=True)), strict=True)))
     parquet.write_table(frame, tmp_path / "t.parquet")
     with duckdb.connect(str(tmp_path / "t.duckdb")) as database:
         database.execute(f"CREATE TABLE t AS SELECT * FROM read_parquet('{tmp_path / 't.parquet'}')")
-    connection = sqlite3.connect(tmp_path / "t.sqlite")
-    connection.execute("CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, d TEXT)")
-    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", ROWS)
-    connection.commit()
-    connection.close()
-    return {
-        "duckdb": tmp_path / "t.duckdb",
-        "sqlite": str(tmp_path / "t.sqlite"),
-        "parquet": str(tmp_path / "t.parquet"),
-        "connection": sqlite3.connect(tmp_path / "t.sqlite"),
-    }
+    with closing(sqlite3.connect(tmp_path / "t.sqlite")) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, d TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", ROWS)
+        connection.commit()
+        yield {
+            "duckdb": tmp_path / "t.duckdb",
+            "sqlite": str(tmp_path / "t.sqlite"),
+            "parquet": str(tmp_path / "t.parquet"),
+            "connection": connection,
+        }
 
 
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite", "parquet", "connection"])
@@ -71,7 +72,6 @@ def test_every_place_gives_the_same_trace(
     assert (found.weights is not None) == counts
     assert not counts or found.codes.shape[1] == 12
     assert learn(found).trace == learn(expected).trace
-    places["connection"].close()
 
 
 def test_options_hold_for_queries(places: dict[str, Any]) -> None:
@@ -85,7 +85,6 @@ def test_options_hold_for_queries(places: dict[str, Any]) -> None:
         read_table(places["sqlite"], sql=asked)
     weights = read_table(places["duckdb"], sql="SELECT a, b, 2 + a AS n FROM t", weights="n")
     assert weights.n_rows == 240 * 2 + 240 * 3
-    places["connection"].close()
 
 
 def test_the_only_table_of_a_file_is_taken(places: dict[str, Any], tmp_path: Path) -> None:
@@ -94,7 +93,6 @@ def test_the_only_table_of_a_file_is_taken(places: dict[str, Any], tmp_path: Pat
         database.execute("CREATE TABLE one AS SELECT 1 AS a; CREATE TABLE two AS SELECT 1 AS a")
     with pytest.raises(DataError, match=r"say which table to take.*'one', 'two'"):
         read_table(tmp_path / "two.duckdb")
-    places["connection"].close()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +110,6 @@ def test_what_cannot_be_asked(places: dict[str, Any], kind: str, sql: str, told:
     with pytest.raises(DataError, match=told):
         read_table(places[kind], sql=sql)
     assert read_table(places[kind]).n_rows == 480
-    places["connection"].close()
 
 
 def test_where_nothing_can_be_asked(tmp_path: Path) -> None:
@@ -144,8 +141,8 @@ def test_passwords_are_not_printed(tmp_path: Path) -> None:
 class Leaving:
     """A connection to SQLite whose rows stop coming in the middle, as when a server goes away."""
 
-    def __init__(self, path: str) -> None:
-        self._inner = sqlite3.connect(path)
+    def __init__(self, inner: sqlite3.Connection) -> None:
+        self._inner = inner
         self.n_asked = 0
 
     def cursor(self) -> Leaving:
@@ -172,8 +169,7 @@ class Leaving:
 def test_a_database_that_goes_away(places: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query, "MOST_GROUPS", 0)
     with pytest.raises(DataError, match="the database says: server closed the connection"):
-        read_table(Leaving(places["sqlite"]), sql="SELECT * FROM t")
-    places["connection"].close()
+        read_table(Leaving(places["connection"]), sql="SELECT * FROM t")
 
 
 @settings(max_examples=some(40))
@@ -189,22 +185,21 @@ def test_a_database_that_goes_away(places: dict[str, Any], monkeypatch: pytest.M
 )
 def test_any_names_and_values(rows: list[tuple[Any, Any]], name: str) -> None:
     name = f"c{name}"  # SQLite gives a column called FALSE another name
-    connection = sqlite3.connect(":memory:")
-    connection.execute(f"CREATE TABLE t ({query.quoted(name)} TEXT, other INTEGER)")
-    connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
-    in_memory = dict(zip((name, "other"), map(list, zip(*rows, strict=True)), strict=True))
-    how: Any = {"missing": "level", "categorical": [name, "other"]}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        try:
-            expected = read_table(in_memory, **how)
-        except DataError:
-            with pytest.raises(DataError):
-                read_table(connection, sql="SELECT * FROM t", **how)
-            return
-        finally:
-            connection.execute("PRAGMA query_only = 1")
-        found = read_table(connection, sql="SELECT * FROM t", **how)
-    connection.close()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE TABLE t ({query.quoted(name)} TEXT, other INTEGER)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
+        in_memory = dict(zip((name, "other"), map(list, zip(*rows, strict=True)), strict=True))
+        how: Any = {"missing": "level", "categorical": [name, "other"]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            try:
+                expected = read_table(in_memory, **how)
+            except DataError:
+                with pytest.raises(DataError):
+                    read_table(connection, sql="SELECT * FROM t", **how)
+                return
+            finally:
+                connection.execute("PRAGMA query_only = 1")
+            found = read_table(connection, sql="SELECT * FROM t", **how)
     assert found.levels == expected.levels
     assert weighted(found) == weighted(expected)

@@ -17,7 +17,7 @@ from itertools import islice
 import numpy as np
 
 from xordal.data.arrow_extra import has_arrow
-from xordal.data.column import MISSING, Column, Where, from_values
+from xordal.data.column import Column, Where, from_distinct, from_values
 from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, records
 from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes, named_columns
 from xordal.errors import DataError, DataWarning, counted
@@ -291,7 +291,10 @@ def _fitted(record: list[str], text: Text, line: int) -> list[str]:
 
 
 def without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:
-    """Return the column with the levels that stand for a missing value marked as missing."""
+    """Return the column with the levels that stand for a missing value marked as missing.
+
+    The others are put in their order anew: beside ``NA`` numbers were ordered as text.
+    """
     missing = {"", *(token.strip() for token in tokens)}
-    groups = [MISSING if str(level).strip() in missing else code for code, level in enumerate(column.levels)]
-    return column.regrouped(groups, column.levels).compact() if MISSING in groups else column
+    values = [None if str(level).strip() in missing else level for level in column.levels]
+    return from_distinct(column.name, values, column.codes, is_declared=False) if None in values else column

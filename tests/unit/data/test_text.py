@@ -144,3 +144,10 @@ def test_random_text_means_the_same_in_small_and_large_files(body: str) -> None:
         return
     records = [r[:2] for r in csv.reader(io.StringIO(body, newline="")) if any(value.strip() for value in r)]
     assert small == [[value if value.strip() else None for value in record] for record in records]
+
+
+def test_numbers_beside_missing_values_are_ordered_by_size(tmp_path: Path) -> None:
+    """A table with gaps has its levels in the same order as one without."""
+    (tmp_path / "t.csv").write_text("n,m\n10,z\n9,z\n,z\nNA,z\n")
+    assert read_table(tmp_path / "t.csv", missing="drop").levels[0] == ("9", "10")
+    assert read_table(tmp_path / "t.csv", missing="level").levels[0] == ("9", "10", "(missing)")

@@ -68,7 +68,8 @@ def predict(  # noqa: PLR0913 - one parameter per option
     Examples: xordal predict net.json new.csv -t John; xordal predict net.json holes.csv --impute -o full.csv
     """
     from xordal.formats.predictions import imputed_rows, prediction_rows, predictions_to_json
-    from xordal.model.predict import chances_of, completed
+    from xordal.model.imputing import completed, to_fill
+    from xordal.model.predict import chances_of
 
     if (target is None) == (not impute):
         raise typer.BadParameter("say what to predict: --target COL, or --impute for all missing cells.")
@@ -85,6 +86,7 @@ def predict(  # noqa: PLR0913 - one parameter per option
     network = asking.network_of(net, smoothing)
     rows = rows_for(network, data, text.text_format(), unseen, absent, ignore=target)
     if target is None:
+        rows = to_fill(network, rows)
         codes = completed(network, rows)
         output.write_table(to, *imputed_rows(network, rows, codes))
         filled = int(((rows.codes < 0) & (codes >= 0)).sum())

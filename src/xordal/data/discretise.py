@@ -148,6 +148,19 @@ def bin_of(levels: Sequence[Hashable], number: float) -> int | None:
     return None
 
 
+def middle_of(level: Hashable) -> float | None:
+    """Return the number in the middle of a bin, or its only bound; None for what is no bin or has no bounds.
+
+    Examples
+    --------
+    >>> middle_of("(40, 65]"), middle_of("<= 40"), middle_of("> 65"), middle_of("all") is None
+    (52.5, 40.0, 65.0, True)
+    """
+    found = _LABEL.fullmatch(level) if isinstance(level, str) else None
+    bounds = [] if found is None else [float(bound) for bound in found.groups() if bound is not None]
+    return sum(bounds) / len(bounds) if bounds else None
+
+
 def _edges(values: NDArray[np.float64], counts: NDArray[np.int64], bins: Bins) -> NDArray[np.float64]:
     """Return the upper bounds of all bins but the last, increasing; a value on a bound is below it."""
     if bins.by == "width":

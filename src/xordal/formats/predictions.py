@@ -13,6 +13,7 @@ from xordal.formats.additive import rule_words
 from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json
 from xordal.formats.text import shown
+from xordal.model.imputing import filled
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.predict import RowScores
 from xordal.model.rows import MISSING, RowCodes, codes_of
@@ -55,22 +56,13 @@ def imputed_rows(
     Cells that were there stay as they were written; columns the network does not know are copied, those the
     table lacks come last.
     """
-    number = {name: v for v, name in enumerate(network.variables)}
-    names = [column.name for column in rows.columns]
-    lists: list[list[str]] = []
-    for column in rows.columns:
-        texts = [*map(str, column.levels), ""]
-        own = [texts[code] for code in np.maximum(column.codes, -1).tolist()]
-        if (v := number.get(column.name)) is not None:
-            levels = list(map(str, network.levels[v]))
-            for row in np.flatnonzero(rows.codes[v] < 0).tolist():
-                own[row] = levels[codes[v, row]]
-        lists.append(own)
-    for name, v in number.items():
-        if name not in names:
-            names.append(name)
-            lists.append([str(network.levels[v][code]) for code in codes[v].tolist()])
-    return names, zip(*lists, strict=True)
+    made = {column.name: column for column in filled(network, rows, codes)}
+    columns = [made.pop(column.name, column) for column in rows.columns] + list(made.values())
+    lists = []
+    for column in columns:
+        values = [*column.levels, ""]
+        lists.append([values[code] for code in np.maximum(column.codes, -1).tolist()])
+    return [column.name for column in columns], zip(*lists, strict=True)
 
 
 def predictions_to_json(

@@ -295,8 +295,12 @@ class DecomposableMarkovNetwork:
         return [levels[code] for code in np.argmax(chances, axis=1)]
 
     def impute(self, data: Any, *, unseen: Unseen = "error", absent: Absent = "error") -> CategoricalTable:
-        """Return the table with its missing cells filled in: each row by its most probable completion."""
-        from xordal.model.predict import impute
+        """Return the table with its missing cells filled in: each row by its most probable completion.
+
+        Values that are there stay as they are. A number that is missing becomes the median of the table's
+        numbers in the most probable bin.
+        """
+        from xordal.model.imputing import impute
 
         return impute(self, data, unseen=unseen, absent=absent)
 

@@ -1,4 +1,4 @@
-"""A network on tables: predict a column, fill in missing cells, and say which rows are odd and why."""
+"""A network on tables: predict a column, and say which rows are odd and why."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.column import Column
-from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 from xordal.model.evidence import number_of
 from xordal.model.observed import Observed
 from xordal.model.parameters import Table
-from xordal.model.query import best_states, check_possible, normalised
+from xordal.model.query import check_possible, normalised
 from xordal.model.rows import UNSEEN, RowCodes, encoded
 from xordal.model.rule import NetworkRule
 from xordal.model.ruled import RuledInference
@@ -155,7 +153,7 @@ def predict_proba(
 ) -> NDArray[np.float64]:
     """Answer :meth:`DecomposableMarkovNetwork.predict_proba`."""
     number_of(network, target)
-    _refuse_impossible(unseen)
+    refuse_impossible(unseen)
     return chances_of(network, encoded(network, data, unseen=unseen, absent=absent, ignore=[target]), target)
 
 
@@ -165,34 +163,11 @@ def chances_of(network: DecomposableMarkovNetwork, rows: RowCodes, target: str) 
     codes = rows.codes.copy()
     codes[v] = -1
     logs = network.inference.joint(Observed(codes), [v])
-    _check_rows(network, RowCodes(codes, None, rows.where), logs.max(axis=1))
+    check_rows(network, RowCodes(codes, None, rows.where), logs.max(axis=1))
     return normalised(logs)
 
 
-def impute(
-    network: DecomposableMarkovNetwork, data: Any, *, unseen: Unseen, absent: Absent
-) -> CategoricalTable:
-    """Answer :meth:`DecomposableMarkovNetwork.impute`."""
-    _refuse_impossible(unseen)
-    rows = encoded(network, data, unseen=unseen, absent=absent)
-    codes = completed(network, rows)
-    parts = zip(network.variables, network.levels, codes.astype(np.int32), strict=True)
-    return CategoricalTable.complete([Column(*part).compact() for part in parts], rows.weights)
-
-
-def completed(network: DecomposableMarkovNetwork, rows: RowCodes) -> NDArray[np.int64]:
-    """Return the codes of rows with what is missing filled in: each row by its most probable completion."""
-    codes = rows.codes.copy()
-    partly = np.flatnonzero((codes < 0).any(axis=0))
-    if len(partly) == 0:
-        return codes
-    part = RowCodes(codes[:, partly], None, lambda row, name: rows.where(int(partly[row]), name))
-    _check_rows(network, part, network.inference.joint(part.evidence(), ()))
-    codes[:, partly] = best_states(network, part.evidence())
-    return codes
-
-
-def _check_rows(network: DecomposableMarkovNetwork, rows: RowCodes, logs: NDArray[np.float64]) -> None:
+def check_rows(network: DecomposableMarkovNetwork, rows: RowCodes, logs: NDArray[np.float64]) -> None:
     """Refuse the first row whose evidence is impossible."""
     wrong = np.flatnonzero(logs == -np.inf)
     if len(wrong) == 0:
@@ -207,7 +182,8 @@ def _check_rows(network: DecomposableMarkovNetwork, rows: RowCodes, logs: NDArra
     check_possible(network, evidence, -np.inf, f"{where}{others}: ")
 
 
-def _refuse_impossible(unseen: Unseen) -> None:
+def refuse_impossible(unseen: Unseen) -> None:
+    """Refuse to predict from levels that are to be impossible."""
     if unseen == "impossible":
         raise SettingsError(
             "Nothing can be predicted from a level that was never seen: unseen must be 'error' or 'missing'."

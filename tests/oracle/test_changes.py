@@ -47,7 +47,7 @@ def problem_of(table: CategoricalTable, criterion: Criterion, k: int) -> Problem
     return Problem(oracle, scanner, judge, table.n_levels, table.n_rows, fill_in=True)
 
 
-def quiet(n_sets: int) -> None:
+def quiet(n_sets: int, scanned: int = 0, /) -> None:
     pass
 
 

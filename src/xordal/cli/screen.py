@@ -155,11 +155,14 @@ def watching(quiet: bool) -> Iterator[tuple[Console, Callable[[SearchProgress], 
         task = bar.add_task("counting", total=None)
 
         def tell(at: SearchProgress) -> None:
-            looked = counted(at.sets_scanned, "variable set")
+            from xordal.scanning.cost import time_text
+
+            looked = f"{counted(at.sets_scanned, 'set')} of columns looked at"
             links = "single links" if at.lookahead == 1 else f"{at.lookahead} links at a time"
             if at.is_local:
                 links = f"sequences of {counted(at.lookahead, 'move')}"
-            bar.update(task, description=f"trying {links}; {looked} looked at")
+            left = "" if at.seconds_left is None else f"; about {time_text(at.seconds_left)} of scanning left"
+            bar.update(task, description=f"trying {links}; {looked}{left}")
 
         yield (bar.console if not silent and result_console.is_terminal else result_console), tell
 

@@ -18,6 +18,7 @@ from xordal.search.checkpoint import Journal
 from xordal.search.constraints import Rules
 from xordal.search.plan import Plan
 from xordal.search.problem import Problem
+from xordal.search.time_left import TimeLeft
 from xordal.statistics.criterion import Judge, Sample
 from xordal.statistics.design import SampleDesign, tell_sparse
 from xordal.statistics.significance import Significance
@@ -40,6 +41,7 @@ class Known:
     counter: CellCounter | None
     copies: LinkSet = ()
     design: SampleDesign | None = None
+    time_left: TimeLeft | None = None
 
     @classmethod
     def of(
@@ -56,7 +58,8 @@ class Known:
             exact = source.oracle()
             scanner = PlainScanner(exact, source.n_levels)
             return cls(source, source.variables, source.levels, source.n_levels, None, exact, scanner, None)
-        sets = sets_to_scan(source.n_variables, plan.schedule.max_links, plan.max_variables)
+        largest = min(plan.max_variables or source.n_variables, plan.limits.max_clique or source.n_variables)
+        sets = sets_to_scan(source.n_variables, plan.schedule.max_links, largest)
         say = notice or (lambda line: None)
         # Beyond k = 3 sets around links are many, and fill-in asks for what lies between the ends of links.
         work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))
@@ -65,13 +68,18 @@ class Known:
             source.to_count(), backend=backend, threads=plan.limits.threads, work=work, notice=say
         )
         cached = CachedOracle(counted)
+        seconds: dict[int, float] = {}
         if notice is not None and is_long(sets) and plan.engine == "fast":
-            notice(cost_text(sets, seconds_of(counted, source.n_variables, sets)))
+            seconds = seconds_of(counted, source.n_variables, sets)
+            notice(cost_text(sets, sum(seconds.values())))
         names, levels, n_levels, n_rows = source.names, source.levels, source.n_levels, source.n_rows
         design = None if source.design is None else SampleDesign(source)
         if design is not None and notice is not None and isinstance(plan.criterion, Significance):
             tell_sparse(design, names, n_levels, notice)
-        return cls(source, names, levels, n_levels, n_rows, cached, counted, counted, copies(source), design)
+        left = TimeLeft(sets, seconds)
+        return cls(
+            source, names, levels, n_levels, n_rows, cached, counted, counted, copies(source), design, left
+        )
 
     def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
         """Return the search to be carried out."""

@@ -185,6 +185,7 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                 pruner=Pruner(problem, known.largest(plan)) if plan.prune else None,
                 local=LocalSearch(problem) if plan.local_search else None,
                 watch=watch,
+                time_left=known.time_left,
                 journal=journal,
                 on_entry=on_entry,
                 on_progress=on_progress,

@@ -31,17 +31,17 @@ def is_long(sets: Mapping[int, int]) -> bool:
     return sum(sets.values()) > _LONG
 
 
-def seconds_of(scanner: Scanner, n_variables: int, sets: Mapping[int, int]) -> float:
-    """Return about how long scans will take, measured on some of their sets.
+def seconds_of(scanner: Scanner, n_variables: int, sets: Mapping[int, int]) -> dict[int, float]:
+    """Return about how long the scan of each size will take, measured on some of its sets.
 
     Measuring itself takes a second or two at most: larger sets are then taken to be as quick as smaller ones.
     """
-    began, total, each = perf_counter(), 0.0, 0.0
+    began, seconds, each = perf_counter(), {}, 0.0
     for m, n_sets in sets.items():
         if perf_counter() - began < _MOST_SECONDS:
             each = max(each, _seconds_per_set(scanner, n_variables, m))
-        total += n_sets * each
-    return total
+        seconds[m] = n_sets * each
+    return seconds
 
 
 def _seconds_per_set(scanner: Scanner, n_variables: int, order: int) -> float:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import comb
+from time import monotonic
 
 from xordal.errors import DataError
 from xordal.graph.chain import additions
@@ -31,6 +32,7 @@ from xordal.search.refine.prune import Pruner, removable
 from xordal.search.schedule import Position, Schedule
 from xordal.search.sources.around import Held
 from xordal.search.state import GraphState
+from xordal.search.time_left import TimeLeft
 from xordal.statistics.criterion import Evidence
 from xordal.types.choices import StoppedBy
 from xordal.types.trace import SearchRun, Trace, TraceEntry
@@ -41,13 +43,16 @@ from xordal.types.varsets import LinkSet
 class Progress:
     """Where a running search is: the links it looks ahead and the variable sets looked at so far.
 
-    In a local search ``lookahead`` is the length of the sequences that are tried.
+    In a local search ``lookahead`` is the length of the sequences that are tried. ``seconds_left`` is about how
+    long scans of all sets still take; None before there is a pace, and when they are done: how long what
+    follows from links takes, nobody knows.
     """
 
     lookahead: int
     sets_scanned: int
     graphs_tested: int
     is_local: bool = False
+    seconds_left: float | None = None
 
 
 class Meter:
@@ -57,17 +62,23 @@ class Meter:
     freed at once instead of waiting for the garbage collector.
     """
 
-    def __init__(self, watch: Watch, on_progress: Callable[[Progress], None] | None) -> None:
+    def __init__(
+        self, watch: Watch, time_left: TimeLeft, on_progress: Callable[[Progress], None] | None
+    ) -> None:
         self.lookahead = self.sets_scanned = self.graphs_tested = 0
         self.is_local = False
-        self._watch, self._on_progress = watch, on_progress
+        self._watch, self._time_left, self._on_progress = watch, time_left, on_progress
 
-    def tell(self, n_sets: int) -> None:
-        """Count so many more variable sets."""
+    def tell(self, n_sets: int, scanned: int = 0, /) -> None:
+        """Count so many more variable sets; ``scanned`` is their size where all of that size are scanned."""
         self.sets_scanned += n_sets
         if self._on_progress is not None:
-            now = Progress(self.lookahead, self.sets_scanned, self.graphs_tested, self.is_local)
-            self._on_progress(now)
+            if scanned:
+                self._time_left.scanned(scanned, n_sets, monotonic())
+            left = self._time_left.seconds
+            self._on_progress(
+                Progress(self.lookahead, self.sets_scanned, self.graphs_tested, self.is_local, left)
+            )
         self._watch.check()
 
 
@@ -88,6 +99,8 @@ class Search:
         Finds sequences of moves that improve a score, when there are no idle links.
     watch
         Ends the search at its limits.
+    time_left
+        Knows how many sets there are to scan.
     journal
         Where to write down what is learned. What it holds already, an earlier run of the same search has
         learned: it is taken as it is.
@@ -95,7 +108,7 @@ class Search:
         Called with each trace entry as it is learned, and every few thousand variable sets.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but two are keyword-only, each with a default
         self,
         problem: Problem,
         schedule: Schedule,
@@ -103,6 +116,7 @@ class Search:
         pruner: Pruner | None = None,
         local: LocalSearch | None = None,
         watch: Watch | None = None,
+        time_left: TimeLeft | None = None,
         journal: Journal | None = None,
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
         on_progress: Callable[[Progress], None] | None = None,
@@ -117,7 +131,7 @@ class Search:
         self._journal = journal
         self._known = deque(journal.entries if journal else ())
         self._on_entry = on_entry
-        self._meter = Meter(self._watch, on_progress)
+        self._meter = Meter(self._watch, time_left or TimeLeft({}), on_progress)
         self._held = Held(problem, self._state, self._meter.tell)
         self._trace: list[TraceEntry] = []
         self._stopped_by: StoppedBy | None = "interruption"

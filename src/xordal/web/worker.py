@@ -16,7 +16,6 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 Tell = Callable[[dict[str, Any]], None]
 
 _BETWEEN = 0.2  # seconds between two words on progress
-_WINDOW = 10.0  # seconds whose pace tells how long the rest takes
-_LEAST_WINDOW = 3.0  # seconds until a pace is told
 _FEW = 40  # variables whose map is laid out anew at every step, which takes some milliseconds
 _LAYOUT_SHARE = 0.1  # of the time that may go into laying out larger maps while a search runs
 _PATIENCE = 1.0  # seconds after which a search that is to end is interrupted
@@ -301,34 +298,6 @@ def _note(line: str) -> dict[str, Any]:
     return {"event": "note", "words": for_page(line)}
 
 
-class TimeLeft:
-    """How long a search still looks at sets of columns, by its pace in the last seconds.
-
-    Not by its pace since it began: then pairs were looked at, which take other times than sets of five columns,
-    and kernels were compiled.
-
-    Examples
-    --------
-    >>> left = TimeLeft(1000)
-    >>> left.seconds(0.0, 0), left.seconds(5.0, 100), left.seconds(20.0, 800)
-    (None, 45.0, 4.285714285714286)
-    """
-
-    def __init__(self, n_sets: int) -> None:
-        self._n_sets = n_sets
-        self._seen: deque[tuple[float, int]] = deque()
-
-    def seconds(self, now: float, n_scanned: int) -> float | None:
-        """Return the seconds left when so many sets were looked at; None where there is no pace yet."""
-        self._seen.append((now, n_scanned))
-        while len(self._seen) > 2 and now - self._seen[1][0] >= _WINDOW:
-            self._seen.popleft()
-        began, n_before = self._seen[0]
-        if now - began < _LEAST_WINDOW or not n_before < n_scanned < self._n_sets:
-            return None
-        return (self._n_sets - n_scanned) * (now - began) / (n_scanned - n_before)
-
-
 class _Picture:
     """The network as it grows: steps, where its variables go, and how far the search is."""
 
@@ -344,7 +313,6 @@ class _Picture:
         self._n_sets = max(sum(sets.values()), 1)
         self._links: set[tuple[int, int]] = set()
         self._told = time.monotonic()
-        self._left = TimeLeft(self._n_sets)
         self._laid_out, self._layout_took = 0.0, 0.0
         tell({"event": "begin", "names": self._names, "n_rows": table.n_rows})
         self._lay_out()
@@ -396,11 +364,10 @@ class _Picture:
             return
         self._told = now
         share = at.sets_scanned / self._n_sets if at.sets_scanned < self._n_sets else None
-        left = self._left.seconds(now, at.sets_scanned)
         ahead = "pairs" if at.lookahead == 1 else f"{at.lookahead} links at a time"
         seen = f"; {at.sets_scanned:,} sets of columns looked at" if at.sets_scanned else ""
         words = f"trying {ahead}{seen}"
-        self._tell({"event": "progress", "words": words, "share": share, "left": left})
+        self._tell({"event": "progress", "words": words, "share": share, "left": at.seconds_left})
 
 
 if __name__ == "__main__":

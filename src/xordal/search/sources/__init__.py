@@ -14,14 +14,19 @@ and verdicts are none of its business: :mod:`~xordal.search.completing` and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Protocol
 
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change
 
-Tell = Callable[[int], None]
-"""Called now and then with the number of variable sets looked at since; it may end the search by raising."""
+
+class Tell(Protocol):
+    """Called now and then with the number of sets looked at since; it may end the search by raising."""
+
+    def __call__(self, n_sets: int, scanned: int = 0, /) -> None:
+        """Count sets; those of a scan of all sets of one size, ``scanned``, tell how much of it is left."""
+        ...
 
 
 class Source(Protocol):

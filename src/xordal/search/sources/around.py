@@ -89,7 +89,9 @@ class HeldSets:
     ``current`` has those that there are now.
     """
 
-    def __init__(self, problem: Problem, state: GraphState, tell: Tell, holding: Holding, kind: Kind) -> None:
+    def __init__(
+        self, problem: Problem, state: GraphState, tell: Callable[[int], None], holding: Holding, kind: Kind
+    ) -> None:
         self.current: dict[VarSet, object] = {}
         self.log: list[VarSet] = []
         self._problem, self._state, self._tell = problem, state, tell

@@ -48,12 +48,13 @@ class SetScan:
         done = {first for block in self._known for first in block.firsts}
         scanned = self.problem.scanner.scan(self.size, self.problem.shapes.bar(free_shape), done=done)
         is_first, self._is_counted = not self._is_counted, True
+        self.tell(0, self.size)  # from now on its time is taken
         for is_new, block in chain(zip(repeat(False), list(self._known)), zip(repeat(True), scanned)):
             if is_new and len(block.sets) <= _MOST_KEPT:
                 self.problem.on_scanned(self.size, block)
                 self._known.append(block)
             yield block
-            self.tell(block.n_scanned * is_first)
+            self.tell(block.n_scanned * is_first, self.size)
 
 
 class Free:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from benchmarks.messy import workbook
 from tests.browser.live_server import Served, served
 from tests.browser.opening import LEAST_CONTRAST
 from xordal.data.table import CategoricalTable
@@ -216,6 +217,124 @@ def test_reloading_in_the_middle_and_a_second_tab(page: Page, context: BrowserCo
     page.reload()
     page.wait_for_selector(READY, timeout=PATIENCE)
     expect(page.locator(".chip")).to_have_text("x0 = 1 ✕")
+    page.get_by_role("button", name="Undo").click()  # what can be undone is kept too
+    expect(page.locator(".chip")).to_have_count(0)
+
+
+def test_stopping_takes_back_what_was_said_of_the_time(page: Page, tmp_path: Path) -> None:
+    page.set_input_files("#file", slow_file(tmp_path))
+    page.get_by_label("Look for").select_option("m5", timeout=PATIENCE)
+    expect(page.locator(".settings-form")).to_contain_text("million sets of columns to look at")
+    page.locator("#learn").click(timeout=PATIENCE)
+    expect(page.locator(".go .quiet")).to_contain_text("left")
+    page.locator("#stop").click()
+    expect(page.locator(".lead")).to_have_text("Stopping; what is found is kept")
+    expect(page.locator(".go .quiet")).to_have_text("")
+    assert "ompil" not in page.locator("main").inner_text()
+    page.wait_for_selector(READY, timeout=PATIENCE)
+
+
+def test_two_quick_clicks_are_both_kept_and_undone_one_by_one(page: Page, box: Path) -> None:
+    learned(page, box)
+    height = "() => document.querySelector('.asking').offsetHeight"
+    before = page.evaluate(height)
+    level(page, "ball1", "black").click()
+    expect(page.locator(".chip")).to_have_count(1)
+    assert page.evaluate(height) == before  # nothing below moves away from under the mouse
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".chip")).to_have_count(0)
+    page.evaluate("""() => {
+      const first = name => document.querySelector(`.variable[aria-label="${name}"] .level`);
+      for (const name of ["dog", "music_box"]) first(name).click();
+    }""")
+    expect(page.locator(".chip")).to_have_text(["dog = barks ✕", "music_box = plays ✕"])
+    expect(level(page, "John", "complains").locator(".chance")).to_contain_text("99.")
+    page.evaluate(
+        "() => { const undo = document.querySelector('.asking .tools button'); undo.click(); undo.click(); }"
+    )
+    expect(page.locator(".chip")).to_have_count(0)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+
+
+def test_why_stands_below_its_column_and_escape_closes_it(page: Page, box: Path) -> None:
+    learned(page, box)
+    level(page, "dog", "barks").click()
+    expect(page.locator(".chip")).to_have_count(1)
+    level(page, "music_box", "plays").click()
+    why = page.get_by_label("Why did John change?")
+    expect(why).to_be_visible()
+    why.focus()
+    page.keyboard.press("Enter")
+    story = page.locator(".story")
+    expect(story).to_be_visible()
+    assert story.evaluate("one => one.previousElementSibling.getAttribute('aria-label')") == "John"
+    assert story.evaluate("one => one.contains(document.activeElement)")
+    expect(story).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(story).to_be_hidden()
+    assert why.evaluate("one => one === document.activeElement")
+
+
+def test_what_is_said_of_a_column_follows_its_box(page: Page) -> None:
+    page.set_input_files("#file", PARTS)
+    remark = page.locator(".odd li", has_text="part")
+    expect(remark).to_contain_text("It is left out.")
+    page.get_by_label("Take part", exact=False).first.check()
+    expect(remark).not_to_contain_text("left out")
+    expect(remark).to_contain_text("taken")
+
+
+def test_words_for_missing_values_and_sheets_are_chosen_by_clicking(page: Page, tmp_path: Path) -> None:
+    rows = "".join(f"{n % 2},{n % 3 if n % 8 else '-'}\n" for n in range(80))
+    (tmp_path / "dash.csv").write_text(f"a,b\n{rows}")
+    page.set_input_files("#file", tmp_path / "dash.csv")
+    expect(page.locator(".odd")).to_contain_text("- stands in 10 cells of one column, as a value.")
+    page.get_by_role("button", name="Take it as missing").click()
+    expect(page.locator(".odd")).to_contain_text("10 of 80 rows have one.")
+    expect(page.locator(".odd")).to_contain_text("- is taken as missing.")
+    page.get_by_role("button", name="Take it as a value").click()
+    expect(page.locator(".odd")).to_contain_text("stands in 10 cells")
+    page.get_by_text("More settings").click()
+    page.get_by_label("Missing is also written as").fill("2")
+    page.keyboard.press("Enter")
+    expect(page.locator(".odd")).to_contain_text("2 is taken as missing.")
+
+    sheets = {"Old": [["a", "b"], ["0", "1"], ["1", "0"]], "New": [["p", "q"], ["0", "1"], ["1", "0"]]}
+    (tmp_path / "two.xlsx").write_bytes(workbook(sheets))
+    page.goto(page.url.split("#")[0])
+    page.set_input_files("#file", tmp_path / "two.xlsx")
+    expect(page.get_by_label("Sheet")).to_have_value("Old")
+    page.get_by_label("Sheet").select_option("New")
+    expect(page.locator(".columns tbody th").first).to_have_text("p")
+    expect(page.get_by_label("Sheet")).to_have_value("New")
+
+
+def test_a_run_is_removed_by_two_clicks_and_an_unknown_one_is_told(
+    page: Page, server: Served, box: Path
+) -> None:
+    page.set_input_files("#file", box)
+    page.wait_for_selector("#learn", timeout=PATIENCE)
+    address = page.url
+    page.locator(".brand").click()
+    row = page.locator(f'.earlier li:has(a[href="#{address.split("#")[1]}"])')
+    row.get_by_role("button").click()
+    expect(row.get_by_role("button")).to_have_text("Remove for good")
+    page.keyboard.press("Escape")
+    expect(row.get_by_role("button")).to_have_text("Remove")
+    row.get_by_role("button").click()
+    row.get_by_role("button").click()
+    expect(row).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "where", ["#/run/0123456789abcdef", "#/run/xyz", "#/run/", "#/nowhere", "#/run/..%2Fstart"]
+)
+def test_an_address_that_leads_nowhere_says_so(context: BrowserContext, server: Served, where: str) -> None:
+    page = context.new_page()  # the browser itself logs that the server answered 404
+    page.goto(f"{server.origin}/{where}")
+    expect(page.locator("h1")).to_have_text("Not here any more")
+    page.get_by_role("link", name="To the start").click()
+    expect(page.locator(".sample-card").first).to_be_visible()
 
 
 def tab_to(page: Page, where: str) -> None:
@@ -250,10 +369,14 @@ def test_seven_tabs_watch_and_an_eighth_is_answered(
 def test_what_was_said_goes_with_its_screen(page: Page, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     page.set_input_files("#file", tmp_path / "empty.csv")
-    expect(page.locator("#said")).to_have_text("empty.csv is empty.")
-    page.locator("[data-sample=music-box]").click()
-    page.wait_for_selector("#learn", timeout=PATIENCE)
-    expect(page.locator("#said")).to_be_hidden(timeout=1000)
+    expect(page.locator(".drop [role=alert]")).to_have_text("empty.csv is empty: there is no table in it.")
+    (tmp_path / "one.csv").write_text("a,b\n0,1\n1,0\n")
+    page.set_input_files("#file", tmp_path / "one.csv")
+    page.get_by_label("Take a").uncheck(timeout=PATIENCE)
+    expect(page.locator("#learn")).to_be_disabled()
+    page.locator(".brand").click()
+    expect(page.locator(".sample-card").first).to_be_visible()
+    expect(page.locator("[role=alert]:visible, #said:visible")).to_have_count(0)
 
 
 def test_with_the_keyboard_only(page: Page) -> None:
@@ -293,6 +416,9 @@ def test_on_a_phone(browser: Browser, cookies: list[Any], server: Served, scheme
     assert page.evaluate(fits) and page.evaluate(LEAST_CONTRAST, text) >= 4.5
     page.locator("#learn").tap()
     page.wait_for_selector(READY, timeout=PATIENCE)
+    cut = """() => [...document.querySelectorAll("#groups .scroll")]
+      .filter(one => one.scrollWidth > one.clientWidth).length"""
+    assert page.locator("#groups .scroll").count() > 9 and page.evaluate(cut) == 0  # no table is cut
     level(page, "dog", "barks").tap()
     page.get_by_label("beside a network of single links").check()
     expect(level(page, "dog", "barks").locator(".chance")).to_have_text("100.0 %")

@@ -6,19 +6,29 @@ from a title above the header to money, is detected here by the same code.
 
 from __future__ import annotations
 
+import warnings
 from itertools import islice
 from typing import Any
 
-from xordal.errors import DataError, counted, nearest
+from xordal.errors import DataError, DataWarning, counted, nearest
 
 _LOOKED_AT = 30  # rows of a sheet that tell whether it holds a table
+
+
+class SheetChosen(DataWarning):
+    """Which of the sheets of a workbook was read, where nobody said which."""
+
+    def __init__(self, label: str, chosen: str, others: list[str]) -> None:
+        self.chosen = chosen
+        told = ", ".join(map(repr, others[:8])) + (", ..." if len(others) > 8 else "")
+        super().__init__(f"{label}: the sheet {chosen!r} is read, not {told}. --sheet names another.")
 
 
 def workbook_records(data: bytes, label: str, sheet: str | int | None) -> tuple[list[list[str]], str]:
     """Return the rows of one sheet of a workbook, and what the place is called in messages.
 
     ``sheet`` is a name, or a number from 1 on. Without it, the first sheet that holds at least two columns and
-    two rows is taken.
+    two rows is taken, and a warning names the others.
 
     Raises
     ------
@@ -41,7 +51,11 @@ def workbook_records(data: bytes, label: str, sheet: str | int | None) -> tuple[
     for name in names:
         rows = _records(book, name, label)
         if _is_table(rows):
-            return rows, label if len(names) == 1 else f"{label}, sheet {name!r}"
+            if len(names) == 1:
+                return rows, label
+            others = [other for other in names if other != name]
+            warnings.warn(SheetChosen(label, name, others), stacklevel=2)
+            return rows, f"{label}, sheet {name!r}"
     raise DataError(f"{label}: no sheet holds a table ({', '.join(names[:8])}).")
 
 

@@ -39,7 +39,7 @@ Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 AnyBins = Bins | int | Mapping[str, Bins | int] | Literal["auto"] | None
 """What a user may say of bins: a number, how to cut, either by the name of the column, or nothing."""
 
-_NO_NUMBER = {
+NO_NUMBER = {
     "-",
     "--",
     "---",
@@ -420,7 +420,7 @@ def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], 
 def _numbers_alone(column: Column, n_rows: int, warn: Callable[[str], None]) -> Column:
     """Return a column of numbers without the signs that stand for a missing one, such as a dash."""
     words = words_among_numbers(column, n_rows)
-    if not words or not all(word.strip().lower() in _NO_NUMBER for word in words):
+    if not words or not all(word.strip().lower() in NO_NUMBER for word in words):
         return column
     warn(f"Column {column.name!r} holds numbers; {', '.join(map(repr, words))} is taken as missing there.")
     levels = [level for level in column.levels if level not in words]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
 from xordal.formats.left_out import rule_remarks
-from xordal.formats.plain_words import original, plain_level, plain_word
+from xordal.formats.plain_words import original, plain_level, plain_word, title_word
 from xordal.formats.tokens import BIF, Tokens
 from xordal.formats.written import Written
 from xordal.model.directed import BayesianNetwork, Family
@@ -146,13 +146,13 @@ class _Rows:
         return found
 
 
-def write_bif(network: BayesianNetwork) -> Iterator[str]:
+def write_bif(network: BayesianNetwork, title: str) -> Iterator[str]:
     """Yield a network as the text of a BIF file; numbers have as many digits as make them exact."""
     written = Written.of(
         network, lambda name: plain_word(name, RESERVED), lambda one: plain_level(one, RESERVED)
     )
     yield from (f"// Rule that the tables do not hold: {remark}\n" for remark in rule_remarks(network))
-    yield "network unknown {\n}\n"
+    yield f"network {title_word(title, RESERVED)} {{\n}}\n"
     for name, levels in zip(written.names, written.levels, strict=True):
         yield f"variable {name} {{\n  type discrete [ {len(levels)} ] {{ {', '.join(levels)} }};\n}}\n"
     for family in network.families:

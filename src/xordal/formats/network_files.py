@@ -56,14 +56,13 @@ def _hif(network: Network) -> Iterator[str]:
 
 
 _OF_ANY: dict[str, Callable[[Network], Iterator[str]]] = {"graphml": _graphml, "dot": _dot, "hif": _hif}
+_TITLED: dict[str, Callable[[BayesianNetwork, str], Iterator[str]]] = {"bif": write_bif, "xmlbif": write_xmlbif}
 _OF_DIRECTED: dict[str, Callable[[BayesianNetwork], Iterator[str]]] = {
-    "bif": write_bif,
-    "xmlbif": write_xmlbif,
     "net": write_net,
     **{name: partial(write_uai, order=order_of(name)) for name in ("uai", "uai-pgmpy", "uai-pyagrum")},
 }
 
-FORMATS: tuple[str, ...] = ("json", *_OF_DIRECTED, *_OF_ANY)
+FORMATS: tuple[str, ...] = ("json", *_TITLED, *_OF_DIRECTED, *_OF_ANY)
 
 
 def load(path: str | Path) -> DecomposableMarkovNetwork:
@@ -191,10 +190,12 @@ def write_network(network: Network, path: str | Path, to: str | None = None) -> 
         write_text(f"{path}{NAMES}", write_names(as_directed(network), order_of(chosen)))
 
 
-def network_text(network: Network, to: str) -> Iterator[str]:
-    """Yield a network as the text of a format."""
+def network_text(network: Network, to: str, title: str = "unknown") -> Iterator[str]:
+    """Yield a network as the text of a format; BIF and XMLBIF hold its title."""
     if to in _OF_ANY:
         return _OF_ANY[to](network)
+    if to in _TITLED:
+        return _TITLED[to](as_directed(network), title)
     if to in _OF_DIRECTED:
         return _OF_DIRECTED[to](as_directed(network))
     if isinstance(network, DecomposableMarkovNetwork) and network.is_counted:

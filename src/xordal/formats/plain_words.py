@@ -32,6 +32,18 @@ def plain_word(text: str, reserved: Collection[str] = ()) -> str:
     return _escaped(text, _PLAIN.__contains__, escape_first=begins_oddly)
 
 
+def title_word(text: str, reserved: Collection[str] = ()) -> str:
+    """Return a title as one plain word for people: nobody reads it back, so that nothing is escaped.
+
+    Examples
+    --------
+    >>> title_word("The music box"), title_word("2024"), title_word("")
+    ('The_music_box', 'n2024', 'unknown')
+    """
+    word = "".join(c if c in _PLAIN else "_" for c in text) or "unknown"
+    return f"n{word}" if word[0].isdigit() or word in reserved else word
+
+
 def plain_level(text: str, reserved: Collection[str] = ()) -> str:
     """Return a text as a plain word or, if that is what it is, as digits.
 

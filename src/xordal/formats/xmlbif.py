@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 
 from xordal.formats.draft import Draft, numbers, short
 from xordal.formats.left_out import rule_remarks
-from xordal.formats.plain_words import original, plain_level, plain_word
+from xordal.formats.plain_words import original, plain_level, plain_word, title_word
 from xordal.formats.written import Written
 from xordal.formats.xml_tree import Element, parse_xml
 from xordal.model.directed import BayesianNetwork
@@ -59,10 +59,11 @@ def _name(element: Element) -> str:
     return original(element.text)
 
 
-def write_xmlbif(network: BayesianNetwork) -> Iterator[str]:
+def write_xmlbif(network: BayesianNetwork, title: str) -> Iterator[str]:
     """Yield a network as the text of an XMLBIF file; numbers have as many digits as make them exact."""
     written = Written.of(network, plain_word, plain_level)
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n<NAME>unknown</NAME>\n'
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
+    yield f"<NAME>{title_word(title)}</NAME>\n"
     yield from (f"<PROPERTY>rule = {escape(remark)}</PROPERTY>\n" for remark in rule_remarks(network))
     for name, levels in zip(written.names, written.levels, strict=True):
         outcomes = "".join(f"  <OUTCOME>{level}</OUTCOME>\n" for level in levels)

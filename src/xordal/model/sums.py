@@ -57,7 +57,7 @@ def sums_of(rule: AdditiveRule, codes: NDArray[np.integer], variables: Sequence[
     total = np.full(codes.shape[1], rule.constant, dtype=np.int64)
     for v in variables:
         values = np.append(values_of(rule, v), UNKNOWN)
-        total = added(total, values[np.maximum(codes[v], -1)], rule.modulus)
+        total = added(total, values[np.maximum(codes[v].astype(np.intp), -1)], rule.modulus)
     return residues(total, rule.modulus) if not variables else total
 
 

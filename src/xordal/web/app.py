@@ -24,6 +24,7 @@ from xordal.errors import XordalError
 from xordal.web import downloads, uploads
 from xordal.web.asking import Networks
 from xordal.web.events import stream
+from xordal.web.form import Form
 from xordal.web.gate import Gate, Keys
 from xordal.web.runs import Run, Runs
 from xordal.web.store import RunFolder, Store, clean_label
@@ -114,6 +115,7 @@ def _routes() -> list[Route]:
         Route(f"{of}/result", result),
         Route(f"{of}/download/{{what}}", download),
         Route(f"{of}/events", events, methods=["POST"]),
+        Route(f"{of}/look", look, methods=["POST"]),
         Route(f"{of}/learn", learn, methods=["POST"]),
         Route(f"{of}/stop", stop, methods=["POST"]),
         Route(f"{of}/again", again, methods=["POST"]),
@@ -243,6 +245,7 @@ async def one_run(request: Request) -> Response:
         "overview": folder.read("overview"),
         "settings": folder.read("settings") or folder.read("former"),
         "failed": folder.read("failed").get("message"),
+        "form": folder.read("form"),
     }
     return _JSON(told)
 
@@ -279,6 +282,13 @@ async def download(request: Request) -> Response:
 async def events(request: Request) -> Response:
     """Answer with the events of a run, as they come or those there are. By POST: the gate sees an Origin."""
     return stream(_run(request), request.headers.get("last-event-id", ""), now="now" in request.query_params)
+
+
+async def look(request: Request) -> Response:
+    """Read the table once more, in another way."""
+    run = _run(request)
+    _runs(request).look_again(run, Form.from_json(await _json(request)))
+    return _JSON(run.to_json())
 
 
 async def learn(request: Request) -> Response:

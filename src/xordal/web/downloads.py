@@ -11,8 +11,9 @@ from xordal.formats.uai import order_of, write_names
 from xordal.web.store import RunFolder
 
 ENDINGS = {
-    "json": ".json", "bif": ".bif", "xmlbif": ".xmlbif", "net": ".net", "uai": ".uai", "uai-pgmpy": ".uai",
-    "uai-pyagrum": ".uai", "graphml": ".graphml", "dot": ".dot", "hif": ".hif.json", "report": ".html",
+    "json": ".json", "bif": ".bif", "xmlbif": ".xmlbif", "net": ".net", "uai": ".uai",
+    "uai-pgmpy": ".pgmpy.uai",
+    "uai-pyagrum": ".pyagrum.uai", "graphml": ".graphml", "dot": ".dot", "hif": ".hif.json", "report": ".html",
     "uai-names": f".uai{NAMES}",
 }  # fmt: skip
 """What can be taken away, and how the names of such files end."""
@@ -39,4 +40,4 @@ def text_of(folder: RunFolder, what: str, title: str) -> Iterator[str]:
         return iter([report_page(summarise(load(folder.network), title))])
     if what == "uai-names":
         return iter([write_names(as_directed(network), order_of("uai"))])
-    return iter(list(network_text(network, what)))
+    return iter(list(network_text(network, what, title)))

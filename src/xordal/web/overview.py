@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xordal.data.column import Column
+from xordal.data.read import NO_NUMBER
 from xordal.data.suspects import Kind, suspect
 from xordal.errors import DataError, counted
 from xordal.formats.shown import shown
@@ -15,17 +16,36 @@ from xordal.formats.shown import shown
 _MOST_LEVELS = 6  # drawn of each column
 _LONGEST_NAME = 1_000  # characters; names are told with every step of a search, and nobody reads longer ones
 
-_ODD: dict[Kind, str] = {
-    "continuous": "Numbers on a scale. They are cut into ranges.",
-    "words": "Numbers, and a few words among them. Left out; empty those cells in the file to have it cut.",
-    "dates": "Dates. They are left out: each stands in few rows.",
-    "repeated": "Names of people or things that have several rows each. They are left out.",
-    "weights": "Looks like weights of a survey. It is left out; under More settings rows can be counted by it.",
-    "identifier": "A value of its own in most rows. It is left out: there is nothing to learn from it.",
-    "many levels": "Very many values. Chance alone makes such columns look related; rare values are merged.",
-    "counts": "Looks like a count of rows. Use it as the number of times each row counts.",
-    "constant": "The same value in every row. It is left out: nothing can depend on it.",
+_ODD: dict[Kind, tuple[str, str]] = {
+    "continuous": ("Numbers on a scale.", "They are cut into ranges."),
+    "words": (
+        "Numbers, and a few words among them. Empty those cells in the file to have it cut into ranges.",
+        "Each number is taken as a value of its own.",
+    ),
+    "dates": ("Dates: each stands in few rows.", "Each date is taken as a value of its own."),
+    "repeated": (
+        "Names of people or things that have several rows each.",
+        "Each name is taken as a value: rows of one person are taken as if they were of different ones.",
+    ),
+    "weights": (
+        "Looks like weights of a survey; under More settings rows can be counted by it.",
+        "It is taken as a column like any other.",
+    ),
+    "identifier": (
+        "A value of its own in most rows: there is nothing to learn from it.",
+        "It is taken all the same.",
+    ),
+    "many levels": (
+        "Very many values. Chance alone makes such columns look related.",
+        "Rare values are merged.",
+    ),
+    "counts": (
+        "Looks like a count of rows; under More settings each row counts as often as it says.",
+        "It is taken as a column like any other.",
+    ),
+    "constant": ("The same value in every row: nothing can depend on it.", "It is taken all the same."),
 }
+"""What each kind of odd column is, and what becomes of it where it is taken; others are left out."""
 _LEFT_OUT: set[Kind] = {"identifier", "repeated", "dates", "weights", "words", "constant", "counts"}
 
 
@@ -56,6 +76,7 @@ def overview(columns: Sequence[Column]) -> dict[str, Any]:
         "n_rows": n_rows,
         "n_incomplete": int(incomplete.sum()),
         "columns": told,
+        "blanks": _blanks(columns),
         "settings": _defaults(told, n_rows, int(incomplete.sum())),
     }
 
@@ -71,9 +92,22 @@ def _column(column: Column) -> dict[str, Any]:
         "levels": [[shown(column.levels[code]), int(counts[code])] for code in order if counts[code]],
         "n_missing": int(column.is_missing.sum()) if column.has_missing else 0,
         "odd": None if found is None else found.kind,
-        "advice": "" if found is None else _ODD[found.kind],
+        "advice": "" if found is None else _ODD[found.kind][0],
+        "if_taken": "" if found is None else _ODD[found.kind][1],
         "taken": found is None or found.kind not in _LEFT_OUT,
     }
+
+
+def _blanks(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Return the words that may stand for a missing value, with the cells and columns that have them."""
+    found: dict[str, list[int]] = {}
+    for column in columns:
+        for level, count in zip(column.levels, column.counts().tolist(), strict=True):
+            if isinstance(level, str) and count and level.strip().lower() in NO_NUMBER:
+                found.setdefault(level.strip(), []).append(int(count))
+    return [
+        {"word": word, "n_cells": sum(cells), "n_columns": len(cells)} for word, cells in sorted(found.items())
+    ]
 
 
 def _defaults(columns: list[dict[str, Any]], n_rows: int, n_incomplete: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import Any, Literal
 
 from xordal.errors import SettingsError
+from xordal.web.form import Form
 from xordal.web.settings import RunSettings
 from xordal.web.store import RunFolder, Store
 
@@ -72,7 +73,12 @@ class Run:
         """
         self._n_told += 1
         kind = event["event"]
-        void = {"begin": {"step", "note", "places", "failed"}, "places": {"places"}, "status": {"status"}}
+        void = {
+            "begin": {"step", "note", "passing", "stopping", "places", "failed"},
+            "passing": {"passing"},
+            "places": {"places"},
+            "status": {"status"},
+        }
         if kind == "progress":
             self.progress = (self._n_told, event)
         else:
@@ -175,6 +181,16 @@ class Runs:
         self._begin(run, "look")
         return run
 
+    def look_again(self, run: Run, form: Form) -> None:
+        """Read the table of a run once more, in another way; nothing is learned from it yet."""
+        if run.status not in ("looked", "failed") or not run.folder.upload.is_file():
+            raise SettingsError("This run has begun already; begin a new one from the same table.")
+        for name in ("overview", "failed", "settings", "former"):  # columns may be others now
+            (run.folder.path / f"{name}.json").unlink(missing_ok=True)
+        run.folder.write("form", form.to_json())
+        run.events, run.progress = [], None
+        self._begin(run, "look")
+
     def learn(self, run: Run, settings: dict[str, Any]) -> None:
         """Begin to learn with these settings."""
         if run.status not in ("looked", "failed") or not run.folder.has("overview"):
@@ -193,6 +209,7 @@ class Runs:
         folder = self.new(str(run.about.get("label", "table")))
         folder.upload.hardlink_to(run.folder.upload)
         folder.write("overview", run.folder.read("overview"))
+        folder.write("form", run.folder.read("form"))
         folder.write("former", run.folder.read("settings"))
         copy = self.all[folder.id] = Run(folder)
         return copy
@@ -203,6 +220,7 @@ class Runs:
         if run.process is not None and run.process.stdin is not None and run.status == "learning":
             run.process.stdin.write(b'"stop"\n')
             await run.process.stdin.drain()
+            run.tell({"event": "stopping"})
         elif run.status == "waiting" and run.task is not None:
             run.task.cancel()
             (run.folder.path / "settings.json").unlink(missing_ok=True)

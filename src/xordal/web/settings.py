@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from xordal.data.dialect import TextFormat
 from xordal.data.discretise import Binning, Bins
 from xordal.data.read import Reading
 from xordal.errors import SettingsError, nearest
@@ -71,8 +72,8 @@ class RunSettings:
         settings.plan()
         return settings
 
-    def reading(self) -> Reading:
-        """Return how to read the table."""
+    def reading(self, text: TextFormat = TextFormat()) -> Reading:  # noqa: B008  # frozen
+        """Return how to read the table, a file that is written so."""
         bins: Any = None if self.bins is None else Bins(self.bins, self.bin_by)  # type: ignore[arg-type]
         return Reading(
             columns=None if self.columns is None else list(self.columns),
@@ -81,6 +82,7 @@ class RunSettings:
             bins=Binning.of(bins),
             merge_rare=self.merge_rare,
             categorical=self.categorical,
+            text=text,
             cache="off",  # nothing of an upload is kept anywhere but in its run
         )
 

@@ -1,7 +1,8 @@
 """Runs on disk: a folder each, under one folder that only its owner may read.
 
 What a run is shows in which files it has. ``upload`` is the table or network as it came; ``about.json`` what it
-is called; ``overview.json`` what its columns look like; ``settings.json`` how it is learned, once that began;
+is called; ``form.json`` how it is written, where a person said so; ``overview.json`` what its columns look
+like; ``settings.json`` how it is learned, once that began;
 ``checkpoint`` how far it is; ``net.json``, ``single.json`` and ``result.json`` what came out; ``failed.json``
 what went wrong. So everything but the present progress survives the server.
 

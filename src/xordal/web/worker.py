@@ -143,7 +143,6 @@ def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
     from xordal.data.unpacking import unpack_file
     from xordal.errors import XordalError
     from xordal.web.store import RunFolder
-    from xordal.web.words import for_page
 
     folder = RunFolder(Path(job["folder"]))
     label = str(folder.read("about").get("label", "table"))
@@ -155,7 +154,7 @@ def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
             _look(folder, label, tell)
         return
     except XordalError as error:
-        message = for_page(str(error).replace(str(folder.upload), label))
+        message = _worded(str(error), folder, label)
     except MemoryError:
         message = "The table needs more memory than there is. Leave out columns or rows."
     except Exception as error:
@@ -171,15 +170,38 @@ def _look(folder: RunFolder, label: str, tell: Tell) -> None:
     if start.startswith(_NETWORK_STARTS) and _is_network(folder, label):
         tell({"event": "done"})
         return
-    from xordal.data.dialect import TextFormat
+    folder.write("overview", _overview(folder, label))
+    tell({"event": "looked"})
+
+
+def _overview(folder: RunFolder, label: str) -> dict[str, Any]:
+    """Return what the columns of a table look like, and what was guessed when it was read."""
+    import warnings
+
+    from xordal.data.excel import SheetChosen, sheet_names
     from xordal.data.read import columns_from
     from xordal.data.select import check_names
+    from xordal.errors import DataWarning
+    from xordal.web.form import Form
     from xordal.web.overview import overview
 
-    columns, _ = columns_from(folder.upload, TextFormat())
+    form = Form.from_json(folder.read("form"))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        columns, _ = columns_from(folder.upload, form.text())
     check_names(columns)
-    folder.write("overview", overview(columns))
-    tell({"event": "looked"})
+    guessed = [one.message for one in said if isinstance(one.message, DataWarning)]
+    chosen = next((one.chosen for one in guessed if isinstance(one, SheetChosen)), form.sheet)
+    sheets = [] if chosen is None else sheet_names(folder.upload.read_bytes())
+    notes = [_worded(str(one), folder, label) for one in guessed if not isinstance(one, SheetChosen)]
+    return {**overview(columns), "notes": notes, "sheets": sheets, "sheet": chosen}
+
+
+def _worded(message: str, folder: RunFolder, label: str) -> str:
+    """Return what the library says as the page says it: the file by its name, and no options."""
+    from xordal.web.words import for_page
+
+    return for_page(message.replace(str(folder.upload), label))
 
 
 def _is_network(folder: RunFolder, label: str) -> bool:
@@ -206,10 +228,11 @@ def _learn(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
     from xordal.data.read import read_upload
     from xordal.errors import DataError
     from xordal.learning.fitting import fit_network
+    from xordal.web.form import Form
     from xordal.web.settings import RunSettings
 
-    settings = RunSettings.from_json(folder.read("settings"))
-    table = read_upload(folder.upload, settings.reading(), lambda line: tell(_note(line)))
+    settings, form = RunSettings.from_json(folder.read("settings")), Form.from_json(folder.read("form"))
+    table = read_upload(folder.upload, settings.reading(form.text()), lambda line: tell(_note(line)))
     if table.n_variables < 2 or table.n_rows < 2:
         raise DataError("A network needs at least two columns and two rows.")
     learned = _searched(folder, table, settings, tell, stop)
@@ -242,7 +265,7 @@ def _searched(
             on_entry=picture.entry,
             on_progress=picture.progress,
             # What scans will cost is measured before they begin; the picture tells the time left as they go.
-            notice=lambda line: None if is_cost(line) else tell(_note(line)),
+            notice=lambda line: None if is_cost(line) else tell(_note(line, is_passing="compil" in line)),
         )
     except Interrupted as interrupted:
         stop.is_searching = False
@@ -292,10 +315,12 @@ def _wait_for(checkpoint: Path) -> None:
             time.sleep(0.1)
 
 
-def _note(line: str) -> dict[str, Any]:
+def _note(line: str, *, is_passing: bool = False) -> dict[str, Any]:
+    """Return a word on how it goes; one that passes holds until there is other news."""
     from xordal.web.words import for_page
 
-    return {"event": "note", "words": for_page(line)}
+    words = for_page(line)
+    return {"event": "passing" if is_passing else "note", "words": words[:1].upper() + words[1:]}
 
 
 class _Picture:
@@ -367,7 +392,9 @@ class _Picture:
         ahead = "pairs" if at.lookahead == 1 else f"{at.lookahead} links at a time"
         seen = f"; {at.sets_scanned:,} sets of columns looked at" if at.sets_scanned else ""
         words = f"trying {ahead}{seen}"
-        self._tell({"event": "progress", "words": words, "share": share, "left": at.seconds_left})
+        self._tell(
+            {"event": "progress", "words": words, "share": share, "left": at.seconds_left, "is_searching": True}
+        )
 
 
 if __name__ == "__main__":

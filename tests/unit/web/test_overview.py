@@ -31,6 +31,15 @@ def test_a_table_as_people_have_it() -> None:
     assert found["settings"]["bins"] == 4 and found["settings"]["missing"] == "level"
 
 
+def test_words_that_may_stand_for_a_missing_value_are_counted() -> None:
+    columns = [from_values("a", ["x", "-", "-", "y"]), from_values("b", ["-", "Unknown", "p", "q"])]
+    found = overview([*columns, from_values("c", [1, 2, 1, 2])])["blanks"]
+    assert found == [
+        {"word": "-", "n_cells": 3, "n_columns": 2},
+        {"word": "Unknown", "n_cells": 1, "n_columns": 1},
+    ]
+
+
 def test_counts_of_rows_are_used_as_such() -> None:
     columns = [from_values("a", ["x", "y"]), from_values("Freq", [3, 4])]
     assert overview(columns)["settings"]["weights"] == "Freq"

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
+from benchmarks.messy import workbook
 from tests.serving import OWN, Page, entered
 from xordal.data.write import csv_text
 from xordal.errors import SettingsError
@@ -118,11 +119,13 @@ def test_every_format_can_be_taken_away(page: Page, box: dict[str, Any], tmp_pat
     folder = next(run for run in page.client.app.state.site.store if run.id == box["id"])  # type: ignore[attr-defined]
     network, given = load(folder.network), {"dog": "barks", "music_box": "plays"}
     assert set(FORMATS) < set(downloads.ENDINGS)
+    assert len(set(downloads.ENDINGS.values())) == len(downloads.ENDINGS)  # each file has a name of its own
     for what, ending in downloads.ENDINGS.items():
         answer = page.client.get(f"/api/runs/{box['id']}/download/{what}")
         assert answer.status_code == 200, (what, answer.text)
         assert answer.headers["content-disposition"] == f'attachment; filename="box{ending}"'
         (tmp_path / f"box{ending}").write_text(answer.text)
+        assert what not in ("bif", "xmlbif") or ("network box {" in answer.text or "<NAME>box<" in answer.text)
         if what == "uai-names":  # beside the last UAI file
             assert "music_box" in answer.text
         elif what in ("graphml", "dot", "hif", "report") or what.startswith("uai"):
@@ -307,6 +310,65 @@ def test_a_line_that_is_too_long_fails_the_run(page: Page, monkeypatch: pytest.M
     monkeypatch.undo()
     for _ in range(2):
         page.wait(page.upload("box.csv", box_csv())["id"], "looked", "failed")
+
+
+def test_of_several_sheets_another_can_be_read(page: Page) -> None:
+    first = [["a", "b"], *([str(n % 2), str(n % 3)] for n in range(24))]
+    second = [["p", "q", "r"], *([str(n % 2), str(n % 3), "x"] for n in range(12))]
+    run = page.upload("two.xlsx", workbook({"First": first, "Second": second, "Empty": [["nothing"]]}))["id"]
+    told = page.wait(run, "looked", "failed")["overview"]
+    assert told["sheets"] == ["First", "Second", "Empty"] and told["sheet"] == "First"
+    assert [column["name"] for column in told["columns"]] == ["a", "b"]
+    page.post(f"/api/runs/{run}/look", {"sheet": "Second"})
+    told = page.wait(run, "looked", "failed")["overview"]
+    assert told["sheet"] == "Second" and [column["name"] for column in told["columns"]] == ["p", "q", "r"]
+    page.post(f"/api/runs/{run}/learn", {"columns": ["p", "q"]})
+    assert page.wait(run, "done", "failed")["status"] == "done"
+    again = page.post(f"/api/runs/{run}/again", code=201)["id"]  # the same sheet
+    page.post(f"/api/runs/{again}/look", {"sheet": "Empty"})
+    assert "Empty" in page.wait(again, "looked", "failed")["failed"]
+    page.post(f"/api/runs/{again}/look", {})  # and back
+    assert page.wait(again, "looked", "failed")["overview"]["sheet"] == "First"
+    assert "error" in page.post(f"/api/runs/{run}/look", {"sheet": "First"}, code=400)  # it is learned
+
+
+def test_a_dash_is_taken_as_missing_when_a_person_says_so(page: Page) -> None:
+    rows = "".join(f"{n % 2},{n % 3 if n % 8 else '-'}\n" for n in range(80))
+    run = page.upload("dash.csv", f"a,b\n{rows}".encode())["id"]
+    told = page.wait(run, "looked")["overview"]
+    assert told["n_incomplete"] == 0 and told["blanks"] == [{"word": "-", "n_cells": 10, "n_columns": 1}]
+    page.post(f"/api/runs/{run}/look", {"missing": ["-"]})
+    told = page.wait(run, "looked")["overview"]
+    assert told["n_incomplete"] == 10 and told["blanks"] == [] and told["columns"][1]["n_levels"] == 3
+    page.post(f"/api/runs/{run}/learn", {"missing": "drop"})
+    page.wait(run, "done")
+    levels = page.get(f"/api/runs/{run}/result")["variables"][1]["levels"]
+    assert levels == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        None,
+        [],
+        {"sheet": 1},
+        {"missing": "-"},
+        {"missing": [1]},
+        {"path": "/etc/passwd"},
+        {"missing": ["x" * 101]},
+    ],
+)
+def test_a_form_that_is_none_is_refused(page: Page, form: object) -> None:
+    run = page.upload("small.csv", b"a,b\n0,1\n1,0\n")["id"]
+    page.wait(run, "looked")
+    assert "error" in page.post(f"/api/runs/{run}/look", form, code=400)
+    assert page.get(f"/api/runs/{run}")["status"] == "looked"
+
+
+def test_what_was_guessed_is_told(page: Page) -> None:
+    told = page.wait(page.upload("west.csv", "a,b\nMüller,1\nMaier,0\n".encode("cp1252"))["id"], "looked")
+    (note,) = told["overview"]["notes"]
+    assert note.startswith("west.csv: not UTF-8, so it is read as Windows-1252") and "--" not in note
 
 
 def test_events_are_told_once_each_whoever_asks(page: Page, box: dict[str, Any]) -> None:

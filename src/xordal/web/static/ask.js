@@ -3,11 +3,12 @@ import { button, made, percent } from "./dom.js";
 
 const MANY = 60;  // variables from which those out of sight are not drawn
 const FEW = 10;  // levels of a variable that are shown before one asks for all
+const MOST_STEPS = 100;  // that can be undone
 
 export class AskPanel {
   // ask(question) answers {marginals, single, ...} as the server does; map is told what is given and what moved.
   constructor(parent, network, ask, { map = null, onEvidence = () => {} } = {}) {
-    Object.assign(this, { network, ask, map, onEvidence, history: [], given: new Map(), before: null, now: null, compare: false, asked: 0 });
+    Object.assign(this, { network, ask, map, onEvidence, history: [], given: new Map(), before: null, now: null, compare: false, turn: Promise.resolve(), asker: null });
     this.chips = made("p", { class: "chips" });
     this.undoButton = button("Undo", () => this.undo(), { disabled: true });
     this.clearButton = button("Clear all", () => this.set(new Map()), { disabled: true });
@@ -17,11 +18,12 @@ export class AskPanel {
     this.told = made("p", { class: "small told", role: "status" });
     this.search = made("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "Find a column", "aria-label": "Find a column", on: { input: () => this.filter() } });
     this.list = made("div", { class: network.variables.length > MANY ? "cards many" : "cards" });
-    this.story = made("div", { class: "story", role: "region", "aria-label": "Why", hidden: true });
+    this.story = made("div", { class: "story", role: "region", "aria-label": "Why", tabindex: -1, hidden: true });
     parent.append(
       made("div", { class: "asking" }, this.chips, made("div", { class: "tools" }, this.undoButton, this.clearButton, this.bestButton, this.compareLabel), this.told),
       this.search, made("div", { class: "answers" }, this.story, this.list));
     this.focus = null;
+    parent.addEventListener("keydown", event => { if (event.key === "Escape" && !this.story.hidden) { event.preventDefault(); this.closeStory(); } });
     this.cards = network.variables.map((variable, v) => this.card(variable, v));
     this.list.append(...this.cards.map(card => card.element));
     if (network.variables.length < 9) this.search.hidden = true;
@@ -43,33 +45,45 @@ export class AskPanel {
     return card;
   }
 
-  async begin(given = []) {
+  // given and history are lists of pairs of a variable and a level, as onEvidence is told them.
+  async begin(given = [], history = []) {
     this.before = (await this.ask({ given: [], want: "marginals" })).marginals;
-    const known = given.filter(([v, code]) => this.network.variables[v] && code < this.network.variables[v].levels.length);
-    await this.set(new Map(known), { remember: false });
+    const known = pairs => new Map(pairs.filter(([v, code]) => this.network.variables[v] && code < this.network.variables[v].levels.length));
+    this.history = history.map(known);
+    await this.change(() => known(given), { remember: false });
   }
 
   toggle(v, code) {
-    const next = new Map(this.given);
-    if (next.get(v) === code) next.delete(v); else next.set(v, code);
-    return this.set(next);
+    return this.change(given => {
+      const next = new Map(given);
+      if (next.get(v) === code) next.delete(v); else next.set(v, code);
+      return next;
+    });
   }
 
-  async set(next, { remember = true } = {}) {
-    const turn = ++this.asked;  // of answers that overtake one another the last question's counts
+  set(next) { return this.change(() => next); }
+
+  undo() { return this.history.length ? this.change(() => this.history.at(-1), { remember: false, takesBack: true }) : this.turn; }
+
+  // Each change begins from what the one before it made of the evidence: of two quick clicks none is lost.
+  change(next, how = {}) {
+    this.turn = this.turn.then(() => this.apply(next(this.given), how));
+    return this.turn;
+  }
+
+  async apply(next, { remember = true, takesBack = false }) {
+    if (!next) return;
     let answer;
     try { answer = await this.ask({ given: [...next], want: "marginals" }); } catch (error) { this.told.textContent = error.message; return; }
-    if (turn !== this.asked) return;
-    this.story.hidden = true;
+    this.closeStory();
     if (answer.impossible) { this.told.textContent = answer.impossible; return; }
-    if (remember) this.history.push(this.given);
+    if (remember) this.history = [...this.history, this.given].slice(-MOST_STEPS);
+    if (takesBack) this.history = this.history.slice(0, -1);
     this.given = next;
     this.now = answer;
-    this.onEvidence([...next]);
+    this.onEvidence([...next], this.history.map(one => [...one]));
     this.draw();
   }
-
-  undo() { if (this.history.length) this.set(this.history.pop(), { remember: false }); }
 
   async best() {
     const answer = await this.ask({ given: [...this.given], want: "best" });
@@ -77,8 +91,8 @@ export class AskPanel {
     this.story.replaceChildren(made("h4", { text: "The most probable case" }),
       made("p", { class: "small", text: `Of all combinations of values this one is the likeliest${this.given.size ? " given what you said" : ""}: ${percent(Math.exp(answer.log_probability))}.` }),
       made("dl", { class: "best" }, ...this.network.variables.map((variable, v) => made("div", {}, made("dt", { text: variable.name }), made("dd", { text: variable.levels[answer.best[v]] + (this.given.has(v) ? " (given)" : "") })))),
-      button("Close", () => { this.story.hidden = true; }));
-    this.showStory();
+      button("Close", () => this.closeStory()));
+    this.showStory(this.bestButton, this.list);
   }
 
   async why(v) {
@@ -98,14 +112,24 @@ export class AskPanel {
           made("td", { class: "number", text: percent(effect.without[place]) }),
           made("td", { class: "number", text: signed(effect.share === null ? null : effect.share[place]) })))))),
       made("p", { class: "small", text: this.lesson(story, place, name) }),
-      button("Close", () => { this.story.hidden = true; }));
-    this.showStory();
+      button("Close", () => this.closeStory()));
+    this.showStory(this.cards[v].why, this.cards[v].element.nextSibling, this.list);
   }
 
-  showStory() {
+  // A story stands where it was asked for: above an element, or at the end of its parent. The focus goes there, and
+  // back to what was clicked when it is closed.
+  showStory(asker, before, parent = before.parentElement) {
+    this.asker = asker;
+    parent.insertBefore(this.story, before);
     this.story.hidden = false;
-    this.story.parentElement.scrollTop = 0;
+    this.story.focus({ preventScroll: true });
     this.story.scrollIntoView({ block: "nearest" });
+  }
+
+  closeStory() {
+    const hadFocus = this.story.contains(document.activeElement);
+    this.story.hidden = true;
+    if (hadFocus && this.asker) this.asker.focus({ preventScroll: true });
   }
 
   lesson(story, place, name) {

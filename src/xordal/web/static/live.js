@@ -28,9 +28,19 @@ export const showLearning = ({ content, run, signal, reload }) => {
   const heading = made("h1", { text: run.status === "looking" ? `Reading ${run.label}` : `Learning from ${run.label}` });
   const words = made("p", { class: "lead", role: "status", text: "Getting ready" });
   const bar = made("progress", { max: 1, "aria-label": "Progress" }), left = made("span", { class: "quiet" });
-  const stop = button("Stop, and keep what is found", async () => { stop.textContent = "Stop now"; words.textContent = "Stopping; what is found is kept"; await post(`/api/runs/${run.id}/stop`); }, { hidden: true, id: "stop" });
+  const stopping = () => {  // what was told of the search and its time no longer holds
+    isStopping = true;
+    stop.textContent = "Stop now";
+    words.textContent = "Stopping; what is found is kept";
+    left.textContent = "";
+    passing.textContent = "";
+    bar.removeAttribute("value");
+  };
+  const stop = button("Stop, and keep what is found", async () => { stopping(); await post(`/api/runs/${run.id}/stop`); }, { hidden: true, id: "stop" });
+  let isStopping = false;
   const steps = made("ol", { class: "steps-list", "aria-label": "What was found so far" }), notes = made("div", { class: "notes" });
-  const stage = made("div", { class: "stage" }), side = made("div", { class: "side-panel" }, made("h2", { text: "Found so far" }), steps, notes);
+  const passing = made("p", { class: "small", role: "status" });  // what holds until there is something new
+  const stage = made("div", { class: "stage" }), side = made("div", { class: "side-panel" }, made("h2", { text: "Found so far" }), steps, passing, notes);
   const workbench = made("div", { class: "workbench live", hidden: true }, stage, side);
   content.append(heading, words, made("div", { class: "go" }, bar, left, stop), workbench);
   const map = new NetworkMap(stage);
@@ -45,7 +55,7 @@ export const showLearning = ({ content, run, signal, reload }) => {
     begin: event => {
       workbench.hidden = false;
       links = new Map(); placed = false;
-      steps.replaceChildren(); notes.replaceChildren();
+      steps.replaceChildren(); notes.replaceChildren(); passing.textContent = "";
       map.setVariables(event.names);
       words.textContent = `Looking at ${number(event.names.length)} columns of ${number(event.n_rows)} rows`;
     },
@@ -58,10 +68,14 @@ export const showLearning = ({ content, run, signal, reload }) => {
       steps.prepend(made("li", { value: steps.children.length + 1 }, made("b", { text: event.words }), made("span", { class: "small", text: [how, event.p ? `p = ${event.p}` : ""].filter(Boolean).join(", ") })));
     },
     progress: event => {
+      passing.textContent = "";
+      if (isStopping && event.is_searching) return;  // told before the search heard of it
       if (event.share === null) bar.removeAttribute("value"); else bar.value = event.share;  // what follows the scans has no known length
       words.textContent = event.words.charAt(0).toUpperCase() + event.words.slice(1);
       left.textContent = event.left === null ? "" : timeLeft(event.left);
     },
+    stopping,
+    passing: event => { if (!isStopping) passing.textContent = event.words; },
     note: event => notes.append(made("p", { class: "small", text: event.words })),
     failed: () => {},
     closed: () => say("This run was removed."),
@@ -96,10 +110,10 @@ export const showResult = async ({ content, run, signal, go }) => {
   stage.append(legend(network));
   network.has_single = (await begin).single !== null && network.missed.length > 0;
   if (signal.aborted) return;
-  const panel = new AskPanel(side, network, ask, { map, onEvidence: given => sessionStorage.setItem(kept(run.id), JSON.stringify(given)) });
-  let given = [];
-  try { given = JSON.parse(sessionStorage.getItem(kept(run.id)) || "[]"); } catch { /* begin without */ }
-  await panel.begin(given);
+  const panel = new AskPanel(side, network, ask, { map, onEvidence: (given, history) => sessionStorage.setItem(kept(run.id), JSON.stringify({ given, history })) });
+  let before = {};
+  try { before = JSON.parse(sessionStorage.getItem(kept(run.id)) || "{}"); } catch { /* begin without */ }
+  await panel.begin(before.given, before.history);
   const focus = group => {
     const inside = group === null ? null : new Set(network.groups[group].variables);
     panel.focusOn(inside);

@@ -10,6 +10,9 @@ const CRITERIA = [
   ["bdeu", "Bayesian score with a uniform prior", null],
 ];
 
+const MOST_REMARKS = 14;
+const MANY_SETS = 2e7;  // some minutes of two cores, columns of a few values each
+
 const BLANKS = { drop: "They are left out.", level: "A missing value is made a value of its own: so many rows are too many to leave out." };
 
 const field = (label, control, hint = "") => made("label", { class: "field" }, made("span", { text: label }), control, hint ? made("small", { class: "quiet", text: hint }) : null);
@@ -23,12 +26,14 @@ export const showLook = ({ content, run, reload }) => {
   const { overview } = run, former = run.settings || {};
   const rows = overview.columns.map(column => columnRow(column, overview.n_rows, former));
   const taken = () => rows.filter(row => row.box.checked);
-  const form = settingsForm(overview, former, () => taken().map(row => row.column));
+  const form = settingsForm(overview, former, () => taken().map(row => row.column), missingWord(run, reload));
   const learnButton = button("Find what hides in it", () => begin(), { class: "primary", id: "learn" });
   const tell = () => {
     const n = taken().length;
     learnButton.disabled = n < 2;
     counted.textContent = `${n} of ${rows.length} columns are taken.`;
+    odd.forEach(([row, words]) => { words.textContent = ` ${row.column.advice} ${becomes(row)}`; });
+    form.tell();
   };
   const begin = async () => {
     learnButton.disabled = true;
@@ -36,18 +41,20 @@ export const showLook = ({ content, run, reload }) => {
     try { await post(`/api/runs/${run.id}/learn`, settings); reload(); } catch (error) { say(error.message); tell(); }
   };
   const counted = made("span", { class: "quiet", role: "status" });
-  rows.forEach(row => row.box.addEventListener("change", tell));
-  const odd = rows.filter(row => row.column.odd).map(row => made("li", {}, made("b", { text: row.column.shown }), ` ${row.column.advice}`));
-  if (overview.n_incomplete) odd.unshift(made("li", {}, made("b", { text: "Missing values" }), ` ${number(overview.n_incomplete)} of ${number(overview.n_rows)} rows have one. ${BLANKS[overview.settings.missing] || ""} More settings has other ways.`));
+  rows.forEach(row => [row.box, row.as].forEach(one => one && one.addEventListener("change", tell)));
+  const odd = rows.filter(row => row.column.odd).map(row => [row, made("span")]);
+  const remarks = odd.map(([row, words]) => made("li", {}, made("b", { text: row.column.shown }), words));
+  remarks.unshift(...readAs(run, reload));
+  if (overview.n_incomplete) remarks.unshift(made("li", {}, made("b", { text: "Missing values" }), ` ${number(overview.n_incomplete)} of ${number(overview.n_rows)} rows have one. ${BLANKS[overview.settings.missing] || ""} More settings has other ways.`));
   const search = made("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column", on: { input: () => {
     const wanted = search.value.trim().toLocaleLowerCase();
     rows.forEach(row => { row.element.hidden = !row.column.shown.toLocaleLowerCase().includes(wanted); });
   } } });
   content.append(...[
     made("h1", { text: run.label }),
-    made("p", { class: "lead", text: `${number(overview.n_rows)} rows, ${number(rows.length)} columns.${odd.length ? "" : " Nothing looks odd."}` }),
+    made("p", { class: "lead", text: `${number(overview.n_rows)} rows, ${number(rows.length)} columns.${remarks.length ? "" : " Nothing looks odd."}` }),
     run.failed ? made("p", { class: "warning", role: "alert", text: run.failed }) : null,
-    odd.length ? made("section", { class: "odd" }, made("h2", { text: "Worth a look first" }), made("ul", {}, ...odd.slice(0, 12)), odd.length > 12 ? made("p", { class: "small", text: `and ${odd.length - 12} more, marked below` }) : null) : null,
+    remarks.length ? made("section", { class: "odd" }, made("h2", { text: "Worth a look first" }), made("ul", {}, ...remarks.slice(0, MOST_REMARKS)), remarks.length > MOST_REMARKS ? made("p", { class: "small", text: `and ${remarks.length - MOST_REMARKS} more, marked below` }) : null) : null,
     made("div", { class: "go" }, learnButton, counted),
     form.element,
     made("section", {}, made("h2", { text: "Columns" }), rows.length > 12 ? made("p", {}, search) : null,
@@ -56,6 +63,36 @@ export const showLook = ({ content, run, reload }) => {
         made("tbody", {}, ...rows.map(row => row.element))))),
   ].filter(Boolean));
   tell();
+};
+
+// What becomes of an odd column, as its box and its choice are now.
+const becomes = ({ column, box, as }) => !box.checked ? "It is left out." : as && as.value === "as-is" ? "It is taken as it is." : column.if_taken;
+
+// What was guessed when the file was read, and how to have it read in another way.
+const readAs = (run, reload) => {
+  const { overview, form } = run, missing = form.missing || [];
+  const again = async change => { try { await post(`/api/runs/${run.id}/look`, { sheet: form.sheet ?? null, missing, ...change }); reload(); } catch (error) { say(error.message); } };
+  const told = (overview.notes || []).map(text => made("li", { text }));
+  if ((overview.sheets || []).length > 1) {
+    const sheet = choice(overview.sheets.map(name => [name, name]), overview.sheet);
+    sheet.setAttribute("aria-label", "Sheet");
+    sheet.addEventListener("change", () => again({ sheet: sheet.value }));
+    told.push(made("li", {}, made("b", { text: "Sheet" }), ` The workbook has ${overview.sheets.length}; this one is read: `, sheet));
+  }
+  for (const { word, n_cells, n_columns } of overview.blanks || []) told.push(made("li", {}, made("b", { text: word }),
+    ` stands in ${number(n_cells)} ${n_cells === 1 ? "cell" : "cells"} of ${n_columns === 1 ? "one column" : `${n_columns} columns`}, as a value. `, button("Take it as missing", () => again({ missing: [...missing, word] }))));
+  for (const word of missing) told.push(made("li", {}, made("b", { text: word }), " is taken as missing. ", button("Take it as a value", () => again({ missing: missing.filter(other => other !== word) }))));
+  return told;
+};
+
+// A word of one's own for missing values; the file is read anew with it.
+const missingWord = (run, reload) => {
+  const word = made("input", { type: "text", placeholder: "such as 99" }), missing = run.form.missing || [];
+  word.addEventListener("change", async () => {
+    if (!word.value.trim()) return;
+    try { await post(`/api/runs/${run.id}/look`, { sheet: run.form.sheet ?? null, missing: [...missing, word.value.trim()] }); reload(); } catch (error) { say(error.message); }
+  });
+  return field("Missing is also written as", word, "the file is read anew");
 };
 
 const columnRow = (column, nRows, former) => {
@@ -75,10 +112,13 @@ const columnRow = (column, nRows, former) => {
   return { column, box, as, element };
 };
 
-const settingsForm = (overview, former, takenColumns) => {
+const settingsForm = (overview, former, takenColumns, otherMissing) => {
   const value = (name, otherwise) => former[name] ?? overview.settings[name] ?? otherwise;
   const start = former.max_variables ? `m${former.max_variables}` : former.max_links && former.max_links !== 3 ? `k${former.max_links}` : "k3";
-  const reach = choice([["k1", "pairs only, as most programs do"], ["k3", "groups of three, and larger ones whose parts show (quick)"], ["m4", "groups of four at once"], ["m5", "groups of five at once (slow with many columns)"], ["k2", "two links ahead (k = 2)"], ["k4", "four links ahead (k = 4)"], ["k6", "six links ahead (k = 6)"], ["m6", "groups of six at once (m = 6)"]], start);
+  const reach = choice([["k1", "pairs only, as most programs do"], ["k3", "groups of three, and larger ones whose parts show (quick)"], ["m4", "groups of four at once"], ["m5", "groups of five at once (slow with many columns)"], ["m6", "groups of six at once (slower still)"], ["k2", "two links ahead (k = 2)"], ["k4", "four links ahead (k = 4)"], ["k6", "six links ahead (k = 6)"]], start);
+  const slow = made("small", { class: "quiet", role: "status" });
+  const tell = () => { const sets = setsOf(takenColumns().length, reach.value); slow.textContent = sets > MANY_SETS ? `${setsText(sets)} sets of columns to look at: this may take ${sets > 100 * MANY_SETS ? "days" : sets > 10 * MANY_SETS ? "hours" : "minutes"}.` : ""; };
+  reach.addEventListener("change", tell);
   const criterion = choice(CRITERIA, former.criterion || "significance");
   const level = made("input", { type: "number", step: "any", min: 0 });
   const setLevel = () => { const found = CRITERIA.find(([name]) => name === criterion.value)[2]; level.value = found ?? ""; level.disabled = found === null; };
@@ -93,12 +133,12 @@ const settingsForm = (overview, former, takenColumns) => {
   const limit = made("input", { type: "number", min: 1, step: "any", placeholder: "none", value: former.time_limit ?? "" });
   const rules = constraintsPicker(former, takenColumns);
   const element = made("section", { class: "settings-form" }, made("h2", { text: "How to look" }),
-    field("Look for", reach),
+    field("Look for", reach), slow,
     made("details", {}, made("summary", { text: "More settings" }), made("div", { class: "fields" },
       field("Keep a link when", criterion), field("at this level", level),
       field("Cut numbers into", bins, "ranges"), field("Ranges", binBy),
       field("Merge values of fewer rows than", rare, "0 merges none"),
-      field("Missing values", missing, overview.n_incomplete ? `${number(overview.n_incomplete)} rows have one` : "there are none"),
+      field("Missing values", missing, overview.n_incomplete ? `${number(overview.n_incomplete)} rows have one` : "there are none"), otherMissing,
       field("Each row counts", weights), field("Stop after", limit, "seconds; what was found is kept")), rules.element));
   const numeric = control => control.value === "" ? null : Number(control.value);
   const settings = () => ({
@@ -106,8 +146,17 @@ const settingsForm = (overview, former, takenColumns) => {
     criterion: criterion.value, value: level.disabled ? null : numeric(level), bins: numeric(bins), bin_by: binBy.value,
     merge_rare: numeric(rare) ?? 0, missing: missing.value, weights: weights.value || null, time_limit: numeric(limit), ...rules.settings(),
   });
-  return { element, settings };
+  return { element, settings, tell };
 };
+
+// How many sets of columns a search looks at: all of up to so many columns, or those with so few pairs.
+const setsOf = (n, reach) => {
+  const most = reach[0] === "m" ? Number(reach.slice(1)) : [2, 2, 2, 3, 3, 3, 4][Number(reach.slice(1))] ?? 4;
+  let sets = 0;
+  for (let m = 2, choose = n; m <= most; m++) { choose *= (n - m + 1) / m; sets += choose; }
+  return sets;
+};
+const setsText = sets => sets < 1e9 ? `${Math.round(sets / 1e6)} million` : sets < 1e12 ? `${Math.round(sets / 1e9)} billion` : "More than 1,000 billion";
 
 // Links that must or must not be there, by clicking two columns.
 const constraintsPicker = (former, takenColumns) => {

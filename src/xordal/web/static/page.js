@@ -1,5 +1,5 @@
 // Which screen is shown: the start, or one run. The address after # says which, so that reloading keeps it.
-import { get, hush, made, say } from "./dom.js";
+import { Refused, button, get, hush, made, post, say } from "./dom.js";
 import { showStart } from "./start.js";
 import { showLook } from "./look.js";
 import { showLearning, showResult } from "./live.js";
@@ -24,8 +24,11 @@ const fresh = () => {
   return ending.signal;
 };
 
+// Whether a file was to be read in another way than by itself: another sheet, more words for missing values.
+const isForm = form => Boolean(form.sheet || (form.missing || []).length);
+
 const showRun = async (id, signal) => {
-  const run = await get(`/api/runs/${id}`);
+  const run = await get(`/api/runs/${encodeURIComponent(id) || "none"}`);
   if (signal.aborted) return;
   titled(run.label);
   const reload = () => { if (!signal.aborted) show(); };
@@ -33,7 +36,8 @@ const showRun = async (id, signal) => {
   if (run.status === "done") await showResult(parts);
   else if (run.status === "looked" || (run.status === "failed" && run.overview.columns)) showLook(parts);
   else if (run.status === "failed") {
-    content.append(made("h1", { text: "This file cannot be used" }), made("p", { class: "lead", text: run.failed }), made("p", {}, made("a", { href: "#/", text: "Choose another" })));
+    content.append(made("h1", { text: "This file cannot be used" }), made("p", { class: "lead", text: run.failed }),
+      made("p", {}, made("a", { href: "#/", text: "Choose another" })), isForm(run.form) ? made("p", {}, button("Read it as before", async () => { await post(`/api/runs/${id}/look`, {}); reload(); })) : "");
   } else showLearning(parts);
 };
 
@@ -41,7 +45,8 @@ const show = async () => {
   const signal = fresh();
   const [, kind, id] = location.hash.split("/");
   try {
-    if (kind === "run" && /^[0-9a-f]{16}$/.test(id || "")) await showRun(id, signal);
+    if (kind === "run") await showRun(id || "", signal);
+    else if (kind) throw new Refused(404, "There is no such page.");
     else { titled(""); await showStart({ content, signal, go }); }
   } catch (error) {
     if (signal.aborted) return;

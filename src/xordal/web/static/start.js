@@ -1,5 +1,5 @@
 // The first screen: drop a table, choose a sample, or go back to what was learned before.
-import { button, get, made, post, remove, say, upload } from "./dom.js";
+import { button, get, made, post, remove, upload } from "./dom.js";
 
 const WORDS = { looking: "being read", looked: "ready to learn", waiting: "waiting its turn", learning: "learning", done: "done", failed: "did not work" };
 
@@ -15,16 +15,19 @@ export const showStart = async ({ content, signal, go }) => {
   const bar = made("progress", { max: 1, value: 0, hidden: true, "aria-label": "Upload" });
   const take = async file => {
     if (!file) return;
-    if (file.size === 0) { say(`${file.name} is empty.`); return; }
-    if (file.size > told.most_bytes) { say(`${file.name} has ${Math.round(file.size / 2 ** 20)} MB; at most ${megabytes} are taken here. Leave out columns or rows, or save it as Parquet.`); return; }
+    refused.hidden = true;
+    if (file.size === 0) { refuse(`${file.name} is empty: there is no table in it.`); return; }
+    if (file.size > told.most_bytes) { refuse(`${file.name} has ${Math.round(file.size / 2 ** 20)} MB; at most ${megabytes} are taken here. Leave out columns or rows, or save it as Parquet.`); return; }
     bar.hidden = false;
-    try { go(`#/run/${(await upload(file, share => { bar.value = share; })).id}`); } catch (error) { bar.hidden = true; say(error.message); }
+    try { go(`#/run/${(await upload(file, share => { bar.value = share; })).id}`); } catch (error) { bar.hidden = true; refuse(error.message); }
   };
+  const refused = made("p", { class: "warning", role: "alert", hidden: true });  // it stays until another file is chosen
+  const refuse = text => { input.value = ""; refused.textContent = text; refused.hidden = false; };
   const input = made("input", { type: "file", id: "file", class: "unseen", on: { change: () => take(input.files[0]) } });
   const zone = made("div", { class: "drop" },
     made("p", { class: "big", text: "Drop a table here" }),
     made("p", {}, made("label", { for: "file", class: "primary", text: "or choose a file" }), input),
-    made("p", { class: "small", text: `CSV, Parquet or Excel, up to ${megabytes} MB; a network learned earlier works too. Nothing leaves this computer.` }), bar);
+    made("p", { class: "small", text: `CSV, Parquet or Excel, up to ${megabytes} MB; a network learned earlier works too. Nothing leaves this computer.` }), bar, refused);
   const over = on => event => { event.preventDefault(); zone.classList.toggle("over", on); };
   for (const name of ["dragenter", "dragover"]) document.addEventListener(name, over(true), { signal });
   document.addEventListener("dragleave", over(false), { signal });
@@ -45,9 +48,23 @@ const samples = (all, go) => {
 
 const when = seconds => new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
+// A button for what cannot be undone: the first click asks, the second does it, anything else takes the question back.
+const asksTwice = (text, question, run, of) => {
+  const ask = isAsking => {
+    one.textContent = isAsking ? question : text;
+    one.setAttribute("aria-label", `${one.textContent}: ${of}`);
+    one.classList.toggle("asking", isAsking);
+  };
+  const one = button(text, () => { if (one.classList.contains("asking")) run(); else ask(true); });
+  for (const name of ["blur", "mouseleave"]) one.addEventListener(name, () => ask(false));
+  one.addEventListener("keydown", event => { if (event.key === "Escape") ask(false); });
+  ask(false);
+  return one;
+};
+
 const earlier = runs => made("section", { "aria-labelledby": "earlier-title" }, made("h2", { id: "earlier-title", text: "Earlier" }),
   made("ul", { class: "earlier" }, ...runs.map(run => {
     const row = made("li", {}, made("a", { href: `#/run/${run.id}`, text: run.label }), made("span", { class: "quiet", text: `${WORDS[run.status]}, ${when(run.created)}` }),
-      button("Remove", async () => { await remove(`/api/runs/${run.id}`); row.remove(); }, { "aria-label": `Remove ${run.label}` }));
+      asksTwice("Remove", "Remove for good", async () => { await remove(`/api/runs/${run.id}`); row.remove(); }, run.label));
     return row;
   })));

@@ -90,8 +90,8 @@ class BitScan:
             return self._pairs(firsts)
         if self._order == 3:
             return self._triples(self._prefix, (), _array(tuple(firsts)), turn)
-        found = [self._longer(self._prefix, (), first, unwanted) for first in firsts]
-        return np.concatenate([sets for sets, _ in found]), np.concatenate([shared for _, shared in found])
+        found = [self._longer(self._prefix, (), first, unwanted) for first in firsts if not unwanted.is_set()]
+        return _joined(found, self._order)
 
     def _longer(self, parent: Prefix, prefix: tuple[int, ...], v: int, unwanted: Event) -> Found:
         """Return the sets that begin with a prefix and one more variable."""
@@ -104,11 +104,7 @@ class BitScan:
         if len(prefix) == self._order - 3:
             return self._triples(cells, prefix, later, first_turn())
         found = [self._longer(cells, prefix, int(u), unwanted) for u in later if not unwanted.is_set()]
-        empty = np.empty((0, self._order), np.int32), np.empty(0)
-        return (
-            np.concatenate([empty[0], *(sets for sets, _ in found)]),
-            np.concatenate([empty[1], *(shared for _, shared in found)]),
-        )
+        return _joined(found, self._order)
 
     def _may_count_pairs(self, cells: _cells.Cells, times: int) -> bool:
         n_slots = cells.ones.shape[1]
@@ -232,6 +228,14 @@ class BitScan:
                     shapes.T[order[::-1]] = len(levels)
                 levels.append(shape)
         return _Bars(bars, shapes, levels)
+
+
+def _joined(found: Sequence[Found], order: int) -> Found:
+    """Return what was found as one."""
+    return (
+        np.concatenate([np.empty((0, order), np.int32), *(sets for sets, _ in found)]),
+        np.concatenate([np.empty(0), *(shared for _, shared in found)]),
+    )
 
 
 class _Bars(NamedTuple):

@@ -47,6 +47,8 @@ class BlockCounter:
         How many threads count; all cores this process may use where None.
     notice
         Called with one line when the kernels are to be compiled first.
+    check
+        Called between blocks and while they are waited for; it may end the work by raising.
     """
 
     def __init__(
@@ -56,12 +58,14 @@ class BlockCounter:
         *,
         threads: int | None = None,
         notice: Callable[[str], None] = lambda line: None,
+        check: Callable[[], None] | None = None,
     ) -> None:
         if not is_compiled(_kernels.count_tables):
             notice("compiling the counting kernels (once; half a minute or so)")
         self._blocks = blocks
         self._only = range(len(blocks)) if only is None else only
         self._threads = n_threads(threads)
+        self._check = check
         self._levels = np.array(blocks.n_levels, dtype=np.int64)
         self._first = blocks.first
 
@@ -77,7 +81,13 @@ class BlockCounter:
         tables = np.zeros(int(chosen.sizes.sum()), np.int64)
         found: list[CellCounts | None] = [None] * len(large)
         members_of = [members(sets[place]) for place in large]
-        for more, cells in in_threads(self._threads, lambda part: self._part(part, chosen, members_of), parts):
+        answers_of = in_threads(
+            self._threads,
+            lambda part: self._part(part, chosen, members_of),
+            parts,
+            check=self._check,
+        )
+        for more, cells in answers_of:
             tables += more
             found = [new if old is None else old + new for old, new in zip(found, cells, strict=True)]
         answers: dict[int, CellCounts] = {p: c for p, c in zip(large, found, strict=True) if c is not None}

@@ -29,7 +29,9 @@ from xordal.types.varsets import EMPTY, VarSet, members
 _LARGEST_TABLE = 256  # cells up to which AND and popcount beat counting codes
 _SHARED_ERROR = 1e-6  # nats by which what a scan says of a set may be off, rounding of sums apart
 _MOST_AXES = 20  # variables of a set whose table is unravelled
-_BATCH = 4096  # sets counted at once by a thread
+_BATCH = 4096  # sets counted at once by a thread, at most
+_ROWS_AT_ONCE = 1 << 24  # rows of all these sets together: about a tenth of a second
+_FEWEST = 16  # sets counted at once, however many rows there are
 
 
 SortedCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -47,6 +49,8 @@ class NumbaOracle:
         How many threads count; all cores this process may use where None.
     notice
         Called with one line when the kernels are to be compiled first.
+    check
+        Called several times a second; it may end the work by raising.
 
     Examples
     --------
@@ -64,11 +68,14 @@ class NumbaOracle:
         *,
         threads: int | None = None,
         notice: Callable[[str], None] = lambda line: None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         if not is_compiled(scan_sets):
             notice("compiling the counting kernels (once; half a minute or so)")
         self._threads = n_threads(threads)
         self._rows = Rows(table)
+        self._check = check
+        self._at_once = max(_FEWEST, min(_BATCH, _ROWS_AT_ONCE // max(self._rows.n_rows, 1)))
         self.error = max(_SHARED_ERROR, 3 * self._rows.margin)
 
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
@@ -77,10 +84,12 @@ class NumbaOracle:
         fits = batch.fits(self._rows.bits, _LARGEST_TABLE) & (np.diff(batch.ends, prepend=0) <= _MOST_AXES)
         small = np.flatnonzero(fits)
         found: dict[int, CellCounts] = {}
-        for start in range(0, len(small), _BATCH):
-            part = batch if len(small) == len(sets) <= _BATCH else batch.only(small[start : start + _BATCH])
+        most = self._at_once
+        for start in range(0, len(small), most):
+            self._check()
+            part = batch if len(small) == len(sets) <= most else batch.only(small[start : start + most])
             tables = np.split(self._tables(part), np.cumsum(part.sizes.astype(np.int64))[:-1])
-            for place, table in zip(small[start : start + _BATCH].tolist(), tables, strict=True):
+            for place, table in zip(small[start : start + most].tolist(), tables, strict=True):
                 found[place] = self._occupied(sets[place], table)
         return [
             found[place] if place in found else self._cells_by_codes(variables)
@@ -93,14 +102,15 @@ class NumbaOracle:
         found = np.zeros(len(sets))
         fits = batch.fits(self._rows.bits, _LARGEST_TABLE)
         small, large = np.flatnonzero(fits), np.flatnonzero(~fits)
-        tasks = [(small[at : at + _BATCH], self._small) for at in range(0, len(small), _BATCH)]
-        tasks += [(large[at : at + _BATCH], self._large) for at in range(0, len(large), _BATCH)]
+        most = self._at_once
+        tasks = [(small[at : at + most], self._small) for at in range(0, len(small), most)]
+        tasks += [(large[at : at + most], self._large) for at in range(0, len(large), most)]
 
         def run(task: tuple[NDArray[np.int64], Counting]) -> None:
             part, count = task
             found[part] = _entropies(*count(batch.only(part)))
 
-        for _ in in_threads(self._threads, run, tasks):
+        for _ in in_threads(self._threads, run, tasks, helps=True, check=self._check):
             pass
         return found
 
@@ -121,14 +131,14 @@ class NumbaOracle:
         """
         best = Best(top, self.error + 6 * self._rows.margin)
         asked = Scan.of(self._rows, order, at_least, base, measure, best)
-        return scan(asked, frozenset(done), self._threads)
+        return scan(asked, frozenset(done), self._threads, self._check)
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return what every variable shares with each base, shape (bases, variables), in nats.
 
         Zero for variables of the base. The error is at most 1e-9 + rows log(rows) 2^-51 nats.
         """
-        return extensions(self._rows, bases, self._threads)
+        return extensions(self._rows, bases, self._threads, self._check)
 
     def _occupied(self, variables: VarSet, table: NDArray[np.int64]) -> CellCounts:
         """Return the occupied cells of a full table."""
@@ -137,6 +147,7 @@ class NumbaOracle:
         return CellCounts(np.stack(cells, axis=1).astype(np.int64), table[occupied])
 
     def _cells_by_codes(self, variables: VarSet) -> CellCounts:
+        self._check()
         codes = self._rows.codes
         ids, n_ids = codes.ids(variables)
         counts = codes.rows_with(ids, n_ids)

@@ -6,7 +6,7 @@ of its own, and one ``bincount`` serves them all. A table with few distinct rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -31,10 +31,12 @@ class NumpyCounter:
 
     Memory is proportional to the rows, never to the full table of a large variable set: small tables are
     counted with ``bincount``, large ones by sorting. A weighted row counts as often as its weight says; sums
-    of weights stay below 2^53, so ``bincount`` adds them exactly.
+    of weights stay below 2^53, so ``bincount`` adds them exactly. ``check`` is called between sets and may end
+    the work by raising.
     """
 
-    def __init__(self, table: CategoricalTable) -> None:
+    def __init__(self, table: CategoricalTable, check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
         self._codes = table.codes.astype(np.int64)
         self._n_levels = table.n_levels
         self._weights = table.weights
@@ -64,6 +66,7 @@ class NumpyCounter:
         found = np.empty(len(sets))
         chosen = [members(variables) for variables in sets]
         for places, shape in self._batches(chosen):
+            self._check()
             if shape is None:
                 found[places] = [entropy(self._count(chosen[place]).counts) for place in places]
             else:
@@ -122,6 +125,7 @@ class NumpyCounter:
         return [self._count(members(variables)) for variables in sets]
 
     def _count(self, variables: tuple[int, ...]) -> CellCounts:
+        self._check()
         shape = tuple(self._n_levels[v] for v in variables)
         n_cells = prod(shape)
         if (kept := self._kept.get(variables)) is not None and n_cells <= _SMALL:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from math import prod
 
@@ -19,7 +19,9 @@ _BATCH = 32  # bases whose cells are multiplied with all columns at once
 _MOST_CELLS = 64  # of a base counted in bits
 
 
-def extensions(rows: Rows, bases: Sequence[VarSet], threads: int) -> NDArray[np.float64]:
+def extensions(
+    rows: Rows, bases: Sequence[VarSet], threads: int, check: Callable[[], None] | None = None
+) -> NDArray[np.float64]:
     """Return the mutual information of each base with each variable, shape (bases, variables), in nats.
 
     The error is at most three times ``rows.margin``; variables of the base itself have 0.
@@ -34,7 +36,7 @@ def extensions(rows: Rows, bases: Sequence[VarSet], threads: int) -> NDArray[np.
         chosen = [bases[place] for place in part]
         return _by_bits(rows, chosen) if _is_small(rows, chosen[0]) else _by_codes(rows, chosen[0])
 
-    for part, found in zip(parts, in_threads(threads, extend, parts), strict=True):
+    for part, found in zip(parts, in_threads(threads, extend, parts, helps=True, check=check), strict=True):
         shared[part] = found
     for place, base in enumerate(bases):
         shared[place, list(members(base))] = 0.0

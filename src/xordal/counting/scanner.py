@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import accumulate, combinations, islice
@@ -96,8 +96,13 @@ class Scan(NamedTuple):
         return cls(rows, order, at_least, base, ids, n_base, of_base, field, measure, best)
 
 
-def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
-    """Yield the sets that can reach the bar, by groups of firsts; the firsts that are done left out."""
+def scan(
+    scan: Scan, done: frozenset[int], threads: int, check: Callable[[], None] | None = None
+) -> Iterator[ScanBlock]:
+    """Yield the sets that can reach the bar, by groups of firsts; the firsts that are done left out.
+
+    ``check`` is called several times a second and may end the scan by raising.
+    """
     field = scan.field
     firsts = [v for v in field.others if v not in done] if done else field.others
     if scan.order == 1:
@@ -126,7 +131,7 @@ def scan(scan: Scan, done: frozenset[int], threads: int) -> Iterator[ScanBlock]:
         return found
 
     with closing(
-        in_threads(threads, run, tasks(), unwanted.set, helps=is_narrow and scan.order <= 3)
+        in_threads(threads, run, tasks(), unwanted.set, helps=is_narrow and scan.order <= 3, check=check)
     ) as answers:
         for found in answers:
             group, n_shares = under_way.popleft()

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from xordal.errors import SettingsError
@@ -32,6 +33,7 @@ _PER_SET = 10e-6  # seconds NumPy takes for any set
 _PER_ROW = 3.5e-9  # seconds it takes per row of a set of three variables
 _WORTH = 0.5  # seconds of NumPy from which the kernels are loaded
 _WORTH_LOADED = 0.03  # from which they are used once they are
+_COMPILING = 60.0  # seconds that must be left for kernels to be compiled
 _LARGE = 1 << 28  # values of a table on disk that are not brought into memory: a gigabyte as codes
 _WORTH_GPU = 5e12  # sets times rows, which two cores look at in some five seconds
 
@@ -48,11 +50,18 @@ class CountingJob:
         How many variable sets will be counted, about; all pairs and triples where None.
     notice
         To be called with one line of text before anything that takes long, such as compiling.
+    check
+        May be called at any time, and should be several times a second: it ends the work by raising, where a
+        limit is reached.
+    seconds_left
+        Until a time limit is reached; infinite where there is none.
     """
 
     threads: int | None = None
     n_sets: float | None = None
     notice: Callable[[str], None] = lambda line: None
+    check: Callable[[], None] = lambda: None
+    seconds_left: float = inf
 
 
 class Backend(Protocol):
@@ -70,33 +79,27 @@ class Backend(Protocol):
 def _numpy(table: CategoricalTable, job: CountingJob) -> CellCounter:
     from xordal.counting.cpu_numpy import NumpyCounter
 
-    return NumpyCounter(table)
+    return NumpyCounter(table, job.check)
 
 
-def _numba(table: CategoricalTable, job: CountingJob) -> CellCounter:
+def _numba(table: CategoricalTable, job: CountingJob) -> TableOracle:
     from xordal.counting.cpu_numba import NumbaOracle
 
-    return NumbaOracle(table, threads=job.threads, notice=job.notice)
+    return NumbaOracle(table, threads=job.threads, notice=job.notice, check=job.check)
 
 
 def _blocks(table: CategoricalTable, job: CountingJob) -> CellCounter:
     from xordal.counting.blocks import BlockCounter, on_disk
 
-    return BlockCounter(on_disk(table), threads=job.threads, notice=job.notice)
+    return BlockCounter(on_disk(table), threads=job.threads, notice=job.notice, check=job.check)
 
 
 def _gpu(table: CategoricalTable, job: CountingJob) -> CellCounter:
     from xordal.counting.gpu.cupy_engine import CupyEngine
     from xordal.counting.gpu.oracle import GpuOracle
 
-    return GpuOracle(table, CupyEngine(job.notice), partial(_rest_of_gpu, job=job), notice=job.notice)
-
-
-def _rest_of_gpu(table: CategoricalTable, job: CountingJob) -> TableOracle:
-    """Return what does what a GPU does not."""
-    from xordal.counting.cpu_numba import NumbaOracle
-
-    return NumbaOracle(table, threads=job.threads, notice=job.notice)
+    does_the_rest = partial(_numba, job=job)
+    return GpuOracle(table, CupyEngine(job.notice), does_the_rest, notice=job.notice)
 
 
 def _auto(table: CategoricalTable, job: CountingJob) -> CellCounter:
@@ -105,7 +108,18 @@ def _auto(table: CategoricalTable, job: CountingJob) -> CellCounter:
     if _n_sets(table, job.n_sets) * table.n_rows >= _WORTH_GPU and _has_gpu():
         return _gpu(table, job)
     worth = _WORTH_LOADED if "xordal.counting.cpu_numba" in sys.modules else _WORTH
-    return (_numba if seconds_of_numpy(table, job.n_sets) > worth else _numpy)(table, job)
+    pays = seconds_of_numpy(table, job.n_sets) > worth
+    return (_numba if pays and _is_ready(job.seconds_left) else _numpy)(table, job)
+
+
+def _is_ready(seconds_left: float) -> bool:
+    """Whether the kernels are compiled, or there is time to: nothing can end that halfway."""
+    if seconds_left > _COMPILING:
+        return True
+    from xordal.counting._jit import is_compiled
+    from xordal.counting._scan import scan_sets
+
+    return is_compiled(scan_sets)
 
 
 def _has_gpu() -> bool:
@@ -136,6 +150,8 @@ def oracle_for(
     threads: int | None = None,
     work: float | None = None,
     notice: Callable[[str], None] = lambda line: None,
+    check: Callable[[], None] = lambda: None,
+    seconds_left: float = inf,
 ) -> TableOracle:
     """Return what counts, scans and answers for a table.
 
@@ -153,6 +169,10 @@ def oracle_for(
         How many variable sets will be counted, about; all pairs and triples where None.
     notice
         Called with one line when kernels are to be compiled first.
+    check
+        Called several times a second while something is counted; it may end that by raising.
+    seconds_left
+        Until a time limit: with less than a minute, ``"auto"`` compiles nothing.
 
     Raises
     ------
@@ -169,7 +189,7 @@ def oracle_for(
     from xordal.counting.oracle import CellCounter, TableOracle
     from xordal.counting.plain import CountingOracle
 
-    found = backend_of(backend)(table, CountingJob(threads, work, notice))
+    found = backend_of(backend)(table, CountingJob(threads, work, notice, check, seconds_left))
     if isinstance(found, TableOracle):
         return found
     if not isinstance(found, CellCounter):

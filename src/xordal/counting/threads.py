@@ -19,6 +19,8 @@ from xordal.errors import SettingsError
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
+_PATIENCE = 0.1  # seconds of waiting between two looks at the clock
+
 
 @contextmanager
 def interruptible() -> Iterator[None]:
@@ -60,17 +62,23 @@ def in_threads(
     give_up: Callable[[], None] = lambda: None,
     *,
     helps: bool = False,
+    check: Callable[[], None] | None = None,
 ) -> Generator[Answer, None, None]:
     """Yield the answers in order; at most two tasks per thread are under way, so waiting answers stay few.
 
     ``give_up`` is called when no more answers are wanted, before tasks under way are waited for: it may tell
     them to end early. Where the caller ``helps``, it is one of the threads: rather than wait for an answer it
     works on a task that nobody has begun. That is for short tasks, since an answer may then wait for a task.
+    ``check`` is called between answers and several times a second while one is waited for, in the thread of the
+    caller, and may end it all by raising: there, tasks may be long.
     """
     waiting = iter(tasks)
     first = list(islice(waiting, 2))
-    if threads == 1 or len(first) < 2:
+    is_waiting = check is not None and not helps  # with one thread, too: the caller has the clock to look at
+    if len(first) < 2 or (threads == 1 and not is_waiting):
         for task in chain(first, waiting):
+            if check is not None:
+                check()
             yield run(task)
         return
     pool = _pool(threads - helps)
@@ -85,12 +93,21 @@ def in_threads(
         while under_way:
             if helps:
                 _help(under_way, run)
+            if check is not None:
+                _wait_for(under_way[0][0], check)
             yield under_way[0][0].result()
             under_way.popleft()
             take(islice(waiting, 1))
     finally:
         give_up()
         wait([answer for answer, _ in under_way if not answer.cancel()])
+
+
+def _wait_for(answer: Future[Answer], check: Callable[[], None]) -> None:
+    """Look at the clock until an answer is there."""
+    check()
+    while not wait([answer], timeout=_PATIENCE).done:
+        check()
 
 
 def _help(under_way: deque[tuple[Future[Answer], Task]], run: Callable[[Task], Answer]) -> None:

@@ -10,7 +10,7 @@ from xordal.formats.checked import Node
 from xordal.formats.rule_json import rule_from_json
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.types.choices import StoppedBy
+from xordal.types.choices import Phase, StoppedBy
 from xordal.types.groups import GroupKind, Share, Submodel
 from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule, Rate, Rule, RuleKind
@@ -23,7 +23,7 @@ _KNOWN = {
     "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to",
     "sets_that_follow", "sets_not_examined",
     "trace", "rules", "network_rules", "rule_links", "graphs_tested", "candidates_scored", "sets_scanned",
-    "stopped_by", "seconds",
+    "stopped_by", "seconds", "phases",
 }  # fmt: skip
 Levels = tuple[tuple[Hashable, ...], ...]
 
@@ -45,13 +45,14 @@ def history(
         top["trace"].wrong("the steps do not lead to the links of the network")
     if (single := top.get("single_link")) is not None:
         read_links(single["links"], variables)
-    stopped = top.get("stopped_by")
+    stopped, phases = top.get("stopped_by"), top.get("phases")
     run = SearchRun(
         trace,
         top["graphs_tested"].integer(0),
         top["candidates_scored"].integer(0),
         top["sets_scanned"].integer(0),
         None if stopped is None else cast("StoppedBy", stopped.one_of(*get_args(StoppedBy))),
+        {} if phases is None else _phases(phases),
     )
     copied = top.get("copies")
     up_to, submodels, colored = top.get("submodels_up_to"), top.get("submodels"), top.get("colored_links")
@@ -74,6 +75,13 @@ def history(
         n_following=0 if following is None else following.integer(0),
         n_unexamined=0 if unexamined is None else unexamined.integer(0),
     )
+
+
+def _phases(node: Node) -> dict[Phase, float]:
+    """Return the seconds of each part of the work."""
+    if unknown := set(node.object()) - set(get_args(Phase)):
+        node.wrong(f"there is no part of learning called {min(unknown)!r}")
+    return {cast("Phase", name): node[name].number(0) for name in node.object()}
 
 
 def read_links(node: Node, variables: tuple[str, ...]) -> LinkSet:

@@ -45,6 +45,7 @@ def to_json(learned: Learned) -> Json:
         **learned.settings,
         "n_rows": learned.n_rows,
         "seconds": learned.seconds,
+        **({"phases": dict(run.phases)} if run.phases else {}),
     }
 
 

@@ -14,7 +14,6 @@ from xordal.pi.discover import Data, discover
 from xordal.pi.independence import Independence
 from xordal.pi.joint import Joint
 from xordal.pi.measuring import measured_exactly
-from xordal.search.limits import Watch
 from xordal.search.plan import Plan
 from xordal.statistics.criterion import Judge
 from xordal.statistics.significance import Significance
@@ -42,7 +41,6 @@ def with_groups(
     learned: Learned,
     plan: Plan,
     judge: Judge,
-    watch: Watch,
     hidden_by: HiddenBy,
 ) -> Learned:
     """Add the PI submodels in the cliques. Pairs are judged from the source, also those no clique holds."""
@@ -54,7 +52,7 @@ def with_groups(
         colored = replace(colored, submodels=exact)
     else:
         alpha = plan.criterion.alpha if isinstance(plan.criterion, Significance) else Significance().alpha
-        data = Data(known.oracle, judge, known.sample(plan), known.levels, alpha, watch.check_after)
+        data = Data(known.oracle, judge, known.sample(plan), known.levels, alpha, known.watch.check)
         look = discover_by_size if hidden_by == "size" else discover
         colored = look(data, graph, most_sets)
     by_letter = {"hidden_by": "letter"} if hidden_by == "letter" else {}

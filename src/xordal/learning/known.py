@@ -15,7 +15,9 @@ from xordal.errors import SettingsError
 from xordal.pi.joint import Joint
 from xordal.scanning.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.checkpoint import Journal
+from xordal.search.compiled import Kernels
 from xordal.search.constraints import Rules
+from xordal.search.limits import Watch
 from xordal.search.plan import Plan
 from xordal.search.problem import Problem
 from xordal.search.time_left import TimeLeft
@@ -39,6 +41,7 @@ class Known:
     oracle: CachedOracle
     scanner: Scanner
     counter: CellCounter | None
+    watch: Watch
     copies: LinkSet = ()
     design: SampleDesign | None = None
     time_left: TimeLeft | None = None
@@ -50,6 +53,7 @@ class Known:
         plan: Plan,
         backend: str | Backend,
         notice: Callable[[str], None] | None,
+        watch: Watch,
     ) -> Known:
         """Read off what the source says, and choose who counts."""
         if isinstance(source, Joint):
@@ -57,7 +61,8 @@ class Known:
                 raise SettingsError("An exact joint has no rows to count; leave the backend out.")
             exact = source.oracle()
             scanner = PlainScanner(exact, source.n_levels)
-            return cls(source, source.variables, source.levels, source.n_levels, None, exact, scanner, None)
+            known = source.variables, source.levels, source.n_levels
+            return cls(source, *known, None, exact, scanner, None, watch)
         largest = min(plan.max_variables or source.n_variables, plan.limits.max_clique or source.n_variables)
         sets = sets_to_scan(source.n_variables, plan.schedule.max_links, largest)
         say = notice or (lambda line: None)
@@ -65,7 +70,13 @@ class Known:
         work = float(sum(sets.values()) * max(1, plan.schedule.max_links - 2))
         work += _SETS_A_PAIR * comb(source.n_variables, 2) * plan.fill_in
         counted = oracle_for(
-            source.to_count(), backend=backend, threads=plan.limits.threads, work=work, notice=say
+            source.to_count(),
+            backend=backend,
+            threads=plan.limits.threads,
+            work=work,
+            notice=say,
+            check=watch.check,
+            seconds_left=watch.seconds_left,
         )
         cached = CachedOracle(counted)
         seconds: dict[int, float] = {}
@@ -76,12 +87,17 @@ class Known:
         design = None if source.design is None else SampleDesign(source)
         if design is not None and notice is not None and isinstance(plan.criterion, Significance):
             tell_sparse(design, names, n_levels, notice)
-        left = TimeLeft(sets, seconds)
-        return cls(
-            source, names, levels, n_levels, n_rows, cached, counted, counted, copies(source), design, left
-        )
+        left, asked = TimeLeft(sets, seconds), (cached, counted, counted, watch)
+        return cls(source, names, levels, n_levels, n_rows, *asked, copies(source), design, left)
 
-    def problem(self, plan: Plan, judge: Judge, ruled: Rules, journal: Journal | None) -> Problem:
+    def problem(
+        self,
+        plan: Plan,
+        judge: Judge,
+        ruled: Rules,
+        journal: Journal | None,
+        notice: Callable[[str], None] | None,
+    ) -> Problem:
         """Return the search to be carried out."""
         problem = Problem(
             self.oracle,
@@ -92,6 +108,9 @@ class Known:
             plan.max_variables,
             ruled,
             plan.fill_in,
+            watch=self.watch,
+            has_p_values=isinstance(plan.criterion, Significance),
+            kernels=Kernels(lambda: self.watch.seconds_left, notice or (lambda line: None)),
         )
         if journal is None:
             return problem
@@ -100,7 +119,9 @@ class Known:
     def sample(self, plan: Plan) -> Sample:
         """Return what the criterion may know."""
         k = plan.schedule.max_links
-        return Sample(self.n_levels, self.n_rows, self.counter, k, self.largest(plan), self.design)
+        return Sample(
+            self.n_levels, self.n_rows, self.counter, k, self.largest(plan), self.design, self.watch.check
+        )
 
     def largest(self, plan: Plan) -> int:
         """Return the largest variable set that the search completes."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from time import perf_counter
+from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 from xordal import reference
@@ -29,7 +30,7 @@ from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.prune import Pruner
 from xordal.statistics.criterion import Criterion, EntropyDecrement
 from xordal.statistics.significance import Significance
-from xordal.types.choices import EngineName, HiddenBy, ScheduleName
+from xordal.types.choices import EngineName, HiddenBy, Phase, ScheduleName, StoppedBy
 from xordal.types.learned import Learned
 from xordal.types.trace import SearchRun, TraceEntry, links_after
 from xordal.types.varsets import members
@@ -45,7 +46,7 @@ class Interrupted(KeyboardInterrupt):
         self.learned = learned
 
 
-def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a default
+def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each way to end is a branch
     source: Any,
     *,
     max_links: int | None = None,
@@ -122,7 +123,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     on_entry, on_progress
         Called with each learned link set, and every few thousand variable sets looked at.
     notice
-        Called with a line of text when kernels are compiled, and before a long search with what it will cost.
+        Called with a line of text when kernels are compiled, before a long search with what it will cost, and
+        after five seconds with what is being done.
     reading
         How the source is read: ``missing``, ``bins``, ``weights``, ``columns``, ``exclude`` and the other words
         of :func:`xordal.read_table`. What looks like an identifier is left out, unless ``columns`` or
@@ -145,9 +147,8 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     >>> learned.query("a_xor_b", given={"a": 1, "b": 0})[1] > 0.95
     True
     """
-    if isinstance(source, Joint) and reading:
-        raise SettingsError(f"An exact joint is not read; leave {', '.join(reading)} out.")
-    source = source if isinstance(source, Joint) else table_from(source, **reading)
+    watch = Watch(limits if isinstance(limits, Limits) else Limits(), partial(_tell_long, notice))
+    source = _read(source, reading)
     plan = Plan.of(
         max_links=max_links,
         max_variables=max_variables,
@@ -163,28 +164,27 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
     with_rules_too = seeks_rules(find_rules, source, plan, is_default=find_groups and schedule is None)
     try:
         with interruptible():
-            known = Known.of(source, plan, backend, notice)
+            known = Known.of(source, plan, backend, notice, watch)
     except KeyboardInterrupt:
         raise Interrupted(_nothing(source, plan)) from None
+    except Stopped as stopped:
+        return _nothing(source, plan, stopped.by)
     ruled = rules(known.variables, plan.constraints, plan.limits)
     if isinstance(plan.criterion, Significance):
         ruled = ruled.with_copies(len(known.variables), known.copies)
     judge = plan.criterion.on(known.sample(plan))
-    started = perf_counter()
-    watch = Watch(plan.limits)
     if engine == "reference":
         if ruled != FREE or plan.limits != Limits() or checkpoint is not None:
             raise SettingsError("The reference engine knows no constraints, no limits and no checkpoint.")
         run = _reference(source, plan, on_entry)
     else:
         with _journal(checkpoint, source, plan) as journal:
-            problem = known.problem(plan, judge, ruled, journal)
+            problem = known.problem(plan, judge, ruled, journal, notice)
             search = Search(
                 problem,
                 plan.schedule,
                 pruner=Pruner(problem, known.largest(plan)) if plan.prune else None,
                 local=LocalSearch(problem) if plan.local_search else None,
-                watch=watch,
                 time_left=known.time_left,
                 journal=journal,
                 on_entry=on_entry,
@@ -195,23 +195,63 @@ def learn(  # noqa: PLR0913 - all but the data are keyword-only, each with a def
                     run = search.run()
             except KeyboardInterrupt:
                 run = search.so_far()
-                seconds = perf_counter() - started
-                raise Interrupted(_learned(known, _graph(known, run), run, plan, seconds)) from None
+                raise Interrupted(_timed(_learned(known, _graph(known, run), run, plan), watch)) from None
     graph = _graph(known, run)
-    learned = _learned(known, graph, run, plan, perf_counter() - started)
-    if find_groups and notice is not None and (line := announcement(learned.cliques)) is not None:
-        notice(line)
+    learned = _learned(known, graph, run, plan)
+    say = notice or (lambda line: None)
+    if find_groups and (line := announcement(learned.cliques)) is not None:
+        say(line)
+    watch.allow_what_follows()
     try:
         with interruptible():
             if find_groups:
-                learned = with_groups(known, graph, learned, plan, judge, watch, hidden_by)
+                watch.phases.turn_to("hidden groups")
+                learned = with_groups(known, graph, learned, plan, judge, hidden_by)
             if with_rules_too and run.is_complete and isinstance(source, CategoricalTable):
-                learned = with_rules(source, learned, plan, on_entry)
-            return learned
-    except Stopped:
-        return learned
+                watch.phases.turn_to("rules")
+                learned = with_rules(source, learned, plan, on_entry, watch.check)
+    except Stopped as stopped:
+        if watch.phases.now == "rules":
+            say(f"The {stopped.by} was reached while looking for rules: not all of them may be told.")
     except KeyboardInterrupt:
-        raise Interrupted(learned) from None
+        raise Interrupted(_timed(learned, watch)) from None
+    return _timed(learned, watch)
+
+
+def _read(source: Any, reading: ReadingOptions) -> CategoricalTable | Joint:
+    """Return what is learned from."""
+    if not isinstance(source, Joint):
+        return table_from(source, **reading)
+    if reading:
+        raise SettingsError(f"An exact joint is not read; leave {', '.join(reading)} out.")
+    return source
+
+
+def _timed(learned: Learned, watch: Watch) -> Learned:
+    """Return what was learned with the time it took."""
+    return replace(learned, run=replace(learned.run, phases=watch.phases.seconds()), seconds=watch.seconds)
+
+
+_DOING: dict[Phase, str] = {
+    "reading": "reading and preparing the table",
+    "scanning": "looking at all sets of columns of one size",
+    "scoring": "trying sets of links",
+    "p-values": "testing sets of links",
+    "fill-in": "trying links together with those that they need",
+    "pruning": "looking for links that can go",
+    "local search": "trying sequences of links that come and go",
+    "hidden groups": "looking for hidden groups inside the network",
+    "rules": "looking for rules",
+}
+
+
+def _tell_long(notice: Callable[[str], None] | None, phase: Phase, seconds: float) -> None:
+    """Say, after some seconds, what is being done."""
+    if notice is not None:
+        notice(
+            f"{seconds:.0f} seconds have passed; {_DOING[phase]} now. How long it takes depends on how many "
+            "links there are to find. A time limit or Ctrl-C ends it with what is learned until then."
+        )
 
 
 def _journal(
@@ -247,7 +287,7 @@ def _graph(known: Known, run: SearchRun) -> ChordalGraph:
     return ChordalGraph.empty(len(known.variables)).add(links_after(run.trace))
 
 
-def _learned(known: Known, graph: ChordalGraph, run: SearchRun, plan: Plan, seconds: float) -> Learned:
+def _learned(known: Known, graph: ChordalGraph, run: SearchRun, plan: Plan) -> Learned:
     return Learned(
         variables=known.variables,
         links=graph.links,
@@ -255,16 +295,16 @@ def _learned(known: Known, graph: ChordalGraph, run: SearchRun, plan: Plan, seco
         run=run,
         settings=plan.to_json(),
         n_rows=known.n_rows,
-        seconds=seconds,
+        seconds=known.watch.seconds,
         copies=known.copies,
         levels=known.levels,
         table=known.source if isinstance(known.source, CategoricalTable) else None,
     )
 
 
-def _nothing(source: CategoricalTable | Joint, plan: Plan) -> Learned:
+def _nothing(source: CategoricalTable | Joint, plan: Plan, by: StoppedBy = "interruption") -> Learned:
     """Return what is known when a search ends before it has begun."""
-    run = SearchRun((), 0, 0, 0, "interruption")
+    run = SearchRun((), 0, 0, 0, by)
     names, n_rows = (source.variables, None) if isinstance(source, Joint) else (source.names, source.n_rows)
     cliques = tuple((v,) for v in range(len(names)))
     table = source if isinstance(source, CategoricalTable) else None

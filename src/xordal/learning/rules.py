@@ -37,12 +37,19 @@ def seeks_rules(chosen: bool | None, source: CategoricalTable | Joint, plan: Pla
 
 
 def with_rules(
-    table: CategoricalTable, learned: Learned, plan: Plan, on_entry: Callable[[TraceEntry], None]
+    table: CategoricalTable,
+    learned: Learned,
+    plan: Plan,
+    on_entry: Callable[[TraceEntry], None],
+    check: Callable[[], None] = lambda: None,
 ) -> Learned:
-    """Add to the trace the rules that no hidden group tells already; groups that follow from rules go."""
+    """Add to the trace the rules that no hidden group tells already; groups that follow from rules go.
+
+    ``check`` is called several times a second and may end the search for rules by raising.
+    """
     groups = learned.submodels or ()
     alpha = getattr(plan.criterion, "alpha", None)
-    found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups)
+    found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups, check=check)
     told = {group.variables for group in groups if group.rule is not None and group.rule.additive is not None}
     entries = [
         rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told

@@ -55,7 +55,7 @@ def discover_by_size(data: Data, graph: ChordalGraph, most_sets: int) -> Colored
     assert data.sample.counter is not None and data.sample.n_rows is not None
     rows = Rows.of(data.sample)
     sets, up_to = _candidates(graph, most_sets, rows)
-    found = _with_a_hidden_part(rows, sets, log(data.alpha))
+    found = _with_a_hidden_part(data, rows, sets)
     listing = _Listing(data, rows, judged(data), Following(rows, graph, log(data.alpha)))
     n_examined = 0
     while n_examined < len(found) and len(listing.groups) < MOST_LISTED:
@@ -86,20 +86,21 @@ def _candidates(graph: ChordalGraph, most_sets: int, rows: Rows) -> tuple[list[V
     return sorted(small, key=lambda variables: (variables.bit_count(), variables)), up_to
 
 
-def _with_a_hidden_part(rows: Rows, sets: Sequence[VarSet], log_alpha: float) -> list[VarSet]:
+def _with_a_hidden_part(data: Data, rows: Rows, sets: Sequence[VarSet]) -> list[VarSet]:
     """Return the sets whose hidden part is significant and may be large, the surest first."""
     found: list[tuple[float, VarSet]] = []
     for shape, alike in _by_shape(rows, sets).items():
         n_choices = log(comb(len(rows.n_levels), len(shape)))
         at_once = max(1, _MOST_AT_ONCE // prod(shape))
         for start in range(0, len(alike), at_once):
+            data.check()
             chosen = alike[start : start + at_once]
             tables = rows.tables(chosen)
             able = [place for place, table in enumerate(tables) if has_rows_enough(table)]
             if able:
                 log_ps = _nominal(np.array([tables[place] for place in able]), rows.n_rows) + n_choices
                 found += zip(log_ps.round(6).tolist(), [chosen[place] for place in able], strict=True)
-    sure = [one for one in found if one[0] <= log_alpha]
+    sure = [one for one in found if one[0] <= log(data.alpha)]
     return [variables for _, variables in sorted(sure, key=lambda one: (one[0], one[1].bit_count(), one[1]))]
 
 
@@ -156,6 +157,7 @@ class _Listing:
     def thin_out(self) -> None:
         """Take out groups that follow from others, which were listed after them; large ones first."""
         for group in sorted(self.groups, key=lambda g: (-whole(g).bit_count(), g.size)):
+            self.data.check()
             others = [other for other in self.groups if other is not group]
             sharing = self.sharings[whole(group)]
             if self.following.shows_a_group(whole(group), sharing, others) or self.following.follows(
@@ -183,6 +185,7 @@ class _Listing:
 
     def _given(self, variables: VarSet) -> Submodel | None:
         """Return the conditional group among some variables with the smallest context, of these the largest."""
+        self.data.check()
         for size in range(1, min(_MOST_CONTEXT, variables.bit_count() - 3) + 1):
             found = [
                 group

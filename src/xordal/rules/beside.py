@@ -9,7 +9,7 @@ machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -34,7 +34,11 @@ _LARGEST = 37  # prime that is tried; larger ones are for those who name them
 
 
 def rules_beside(
-    table: CategoricalTable, alpha: float, groups: Sequence[Submodel] = (), seed: int = 0
+    table: CategoricalTable,
+    alpha: float,
+    groups: Sequence[Submodel] = (),
+    seed: int = 0,
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[AdditiveRule, ...]:
     """Return the rules of three or more columns that a table obeys.
 
@@ -48,6 +52,8 @@ def rules_beside(
         Hidden groups that were found. Where they tell all the rules there are, none is sought.
     seed
         Of the random choices of rows.
+    check
+        Called several times a second; it may end the search by raising.
     """
     if (n_rows := table.codes.shape[1]) > MOST_ROWS:
         table = table.every(-(-n_rows // ROWS_LOOKED_AT))
@@ -67,12 +73,12 @@ def rules_beside(
         moduli = (2,)
     generator = np.random.default_rng(seed)
     if not any(
-        is_worth_a_search(table, coding, p, told_by_groups(groups, p), generator)
+        is_worth_a_search(table, coding, p, told_by_groups(groups, p), generator, check)
         for coding in codings
         for p in moduli
     ):
         return ()
-    found = find_rules(table, moduli=moduli, alpha=RULES * alpha, seed=seed)
+    found = find_rules(table, moduli=moduli, alpha=RULES * alpha, seed=seed, check=check)
     return tuple(rule for rule in found if len(rule.variables) > 2)
 
 

@@ -13,6 +13,7 @@ on every machine.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,12 +46,14 @@ class Effort:
     """How much is done to find rules that some rows break.
 
     ``exact`` leaves that out altogether. ``is_compiled`` chooses compiled code. ``largest_parity`` is how many
-    binary columns a parity may have that is sought by meeting in the middle.
+    binary columns a parity may have that is sought by meeting in the middle. ``check`` is called several times
+    a second and may end the search by raising; nothing else depends on a clock.
     """
 
     exact: bool
     is_compiled: bool
     largest_parity: int = 4
+    check: Callable[[], None] = lambda: None
 
 
 def solutions(
@@ -65,6 +68,7 @@ def solutions(
 
     ``rows`` are the rows that may be used, in random order; the first are taken.
     """
+    effort.check()
     size = coding.n_unknowns
     wanted = size + SLACK if effort.exact else _ROWS_PER_UNKNOWN * size + SLACK
     if p == 2 and size >= _PACKED_FROM:
@@ -161,6 +165,7 @@ def _packed(
     of_all, found = system.solved, [system.solved[:0]]
     left = 0 if effort.exact or system.is_used_up else n_choices(coding.n_unknowns, 2)
     while left > 0:
+        effort.check()
         found += [system.look(generator) for _ in range(min(left, _CHOICES_A_DRAW))]
         left -= _CHOICES_A_DRAW
         if left > 0:

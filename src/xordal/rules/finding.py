@@ -93,6 +93,7 @@ def find_rules(
     seed: int = 0,
     largest_parity: int = 4,
     notice: Callable[[str], None] = lambda line: None,
+    check: Callable[[], None] = lambda: None,
     **reading: Unpack[ReadingOptions],
 ) -> FoundRules:
     """Find the additive rules of a table: sums of functions of columns that are constant modulo a number.
@@ -115,6 +116,8 @@ def find_rules(
         columns 5 and 6 take about a minute each.
     notice
         Called with a line of text when something takes long before the search can begin.
+    check
+        Called several times a second; it may end the search by raising.
     reading
         How the data are read: ``missing``, ``bins``, ``weights`` and the other words of
         :func:`xordal.read_table`. Every column is kept, since codes of many levels obey rules too.
@@ -154,7 +157,7 @@ def find_rules(
     tried = primes if primes is not None else _default_moduli(table, codings, notes)
     judge = Judge(table.codes, table.levels, table.weights, len(tried) + 1)
     largest = max(coding.n_unknowns for coding in codings)
-    effort = Effort(exact, wants_compiled(largest, len(tried) + 1, exact), largest_parity)
+    effort = Effort(exact, wants_compiled(largest, len(tried) + 1, exact), largest_parity, check)
     if 2 in tried and not exact:
         notes += _parities_not_sought(
             max(len(coding.of_binary_columns()) for coding in codings), largest_parity

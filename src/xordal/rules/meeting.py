@@ -20,6 +20,7 @@ of draws follows from the number of columns, never from a clock.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, comb, log, log2
@@ -147,12 +148,16 @@ def _of_six(n: int) -> Plan:
 
 
 def noisy_parities(
-    bits: NDArray[np.uint8], largest: int, generator: np.random.Generator
+    bits: NDArray[np.uint8],
+    largest: int,
+    generator: np.random.Generator,
+    check: Callable[[], None] = lambda: None,
 ) -> list[tuple[int, ...]]:
     """Return sets of 3 to ``largest`` columns whose parity is the same in most rows.
 
     ``bits`` has shape (columns, rows), in random order of rows. Sets that part into independent ones are left
-    out. Columns that are nearly always 0 or nearly always 1 are not looked at.
+    out. Columns that are nearly always 0 or nearly always 1 are not looked at. ``check`` is called before each
+    draw and may end the search by raising.
 
     Examples
     --------
@@ -171,18 +176,21 @@ def noisy_parities(
     for order in range(4, largest + 1):
         how = plan(order, len(even))
         if how is not None:
-            met |= _drawn(rows, how, generator)
+            met |= _drawn(rows, how, generator, check)
     found = [columns for columns in sorted(met) if _is_whole(rows[list(columns)])]
     return [tuple(int(even[c - 1]) for c in columns) for columns in found]
 
 
-def _drawn(rows: NDArray[np.uint8], how: Plan, generator: np.random.Generator) -> set[tuple[int, ...]]:
+def _drawn(
+    rows: NDArray[np.uint8], how: Plan, generator: np.random.Generator, check: Callable[[], None]
+) -> set[tuple[int, ...]]:
     """Return what meets in any of the draws, as places in ``rows``, of which the first is zero."""
     from xordal.rules.elimination import words_of
 
     packed, n_rows = words_of(rows), rows.shape[1]
     found: set[tuple[int, ...]] = set()
     for _ in range(how.n_draws):
+        check()
         chosen = generator.choice(n_rows, size=how.n_bits + 1, replace=False)
         keys = (rows[:, chosen[1:]] ^ rows[:, chosen[:1]]).astype(np.int64) @ (1 << np.arange(how.n_bits))
         words = np.ascontiguousarray(packed[:, generator.integers(n_rows // 64)])

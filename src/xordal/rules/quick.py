@@ -16,7 +16,7 @@ that is left follows from those or is new, and without that column only the new 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,10 +47,12 @@ def is_worth_a_search(
     p: int,
     left_out: Collection[int],
     generator: np.random.Generator,
+    check: Callable[[], None] = lambda: None,
 ) -> bool:
     """Whether some rows suggest a rule modulo p in which columns enter as a coding says.
 
-    ``left_out`` are columns that are not looked at.
+    ``left_out`` are columns that are not looked at. ``check`` is called now and then and may end the look by
+    raising.
     """
     places = np.flatnonzero(~np.isin(coding.variable, list(left_out)))
     rows = coding.usable(table.codes)
@@ -58,6 +60,7 @@ def is_worth_a_search(
         return True
     few = Judge(table.codes[:, generator.choice(rows, min(len(rows), _ROWS_TRIED))], table.levels, None, 1)
     for vectors in _solved(table, coding, p, places, rows, generator):
+        check()
         wide = [v for v in vectors if len(set(coding.variable[places[v != 0]].tolist()) - {-1}) >= 3]
         for vector in wide[:_MOST_TRIED]:
             solution = np.zeros(coding.n_unknowns, dtype=np.int64)

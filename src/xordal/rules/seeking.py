@@ -108,6 +108,7 @@ class _Seeker:
             vectors = np.concatenate([vectors, more])
             for vector in sparse_basis(vectors, coding.variable, p, self.generator):
                 if vector.tobytes() not in judged:
+                    self.effort.check()
                     judged.add(vector.tobytes())
                     self._judge(coding, vector, modulus)
         return len(of_all)
@@ -123,7 +124,7 @@ class _Seeker:
             return []
         bits = coding.bits(self.table.codes, rows[:MOST_ROWS])[unknowns]
         found = []
-        for columns in noisy_parities(bits, self.effort.largest_parity, self.generator):
+        for columns in noisy_parities(bits, self.effort.largest_parity, self.generator, self.effort.check):
             vector = np.zeros(coding.n_unknowns, dtype=np.int64)
             vector[unknowns[list(columns)]] = 1
             odd = float(np.bitwise_xor.reduce(bits[list(columns)]).mean())
@@ -146,6 +147,7 @@ class _Seeker:
         basis, n_failed = Basis(coding.n_unknowns, p), 0
         found: list[tuple[float, NDArray[np.int64]]] = []
         for vector in promising(coding, vectors, codes, p):
+            self.effort.check()
             if basis.spans(vector):
                 continue
             candidate = self._candidate(coding, vector, modulus, codes)
@@ -227,6 +229,7 @@ class _Seeker:
         for candidate in sorted(
             self.sought.rules, key=lambda rule: (self.judge.n_broken(rule), len(rule.variables))
         ):
+            self.effort.check()
             by_chance = self.judge.evidence(candidate).by_chance
             if candidate.modulus and self._follows(candidate, by_chance):
                 continue

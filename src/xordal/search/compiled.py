@@ -1,13 +1,20 @@
-"""When the kernels of the search pay: plain Python is done with small problems before kernels are loaded."""
+"""When the kernels of the search pay: plain Python is done with small problems before kernels are loaded.
+
+Compiling is done once on a machine. It takes 7 to 20 seconds, which nothing can end halfway: so it is
+announced, and not begun where less than a minute is left of a time limit.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+_COMPILING = 60.0  # seconds that must be left
 
 
 class Worth(NamedTuple):
@@ -24,14 +31,38 @@ class Worth(NamedTuple):
     loading: int
     compiling: int
 
-    def is_reached(self, n_done: int, kernel: Callable[[], object]) -> bool:
+
+class Kernels:
+    """Whether kernels are used.
+
+    Parameters
+    ----------
+    seconds_left
+        Returns how many seconds are left until a time limit.
+    notice
+        Called with a line of text before kernels are compiled.
+    """
+
+    def __init__(
+        self,
+        seconds_left: Callable[[], float] = lambda: inf,
+        notice: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._seconds_left, self._notice = seconds_left, notice
+
+    def pay(self, worth: Worth, n_done: int, what: str, kernel: Callable[[], object]) -> bool:
         """Whether so much was done that kernels pay; ``kernel`` is asked for the one to be loaded."""
         are_loaded = "xordal.counting.cpu_numba" in sys.modules
-        if not are_loaded and n_done < self.loading:
+        if not are_loaded and n_done < worth.loading:
             return False
         from xordal.counting._jit import is_compiled
 
-        return n_done >= self.compiling or is_compiled(kernel())
+        if is_compiled(kernel()):
+            return True
+        if n_done < worth.compiling or self._seconds_left() < _COMPILING:
+            return False
+        self._notice(f"compiling the kernels of {what} (once; up to 20 seconds)")
+        return True
 
 
 def words_of(masks: Sequence[int]) -> NDArray[np.uint64]:

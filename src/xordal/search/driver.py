@@ -24,7 +24,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.moves import Move
 from xordal.search.candidate import addition
 from xordal.search.checkpoint import Journal
-from xordal.search.limits import Limits, Stopped, Watch
+from xordal.search.limits import Stopped, Watch
 from xordal.search.lookahead import Lookahead
 from xordal.search.problem import Judged, Problem, judge
 from xordal.search.refine.local import LocalSearch
@@ -97,8 +97,6 @@ class Search:
         Finds idle links to take out when the schedule has come to its end; then it starts again.
     local
         Finds sequences of moves that improve a score, when there are no idle links.
-    watch
-        Ends the search at its limits.
     time_left
         Knows how many sets there are to scan.
     journal
@@ -115,7 +113,6 @@ class Search:
         *,
         pruner: Pruner | None = None,
         local: LocalSearch | None = None,
-        watch: Watch | None = None,
         time_left: TimeLeft | None = None,
         journal: Journal | None = None,
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
@@ -127,7 +124,7 @@ class Search:
         self._schedule = schedule
         self._pruner = pruner
         self._local = local
-        self._watch = watch or Watch(Limits())
+        self._watch = problem.watch
         self._journal = journal
         self._known = deque(journal.entries if journal else ())
         self._on_entry = on_entry
@@ -143,6 +140,7 @@ class Search:
 
     def run(self) -> SearchRun:
         """Carry the schedule out to its end, or to a limit."""
+        self._watch.phases.turn_to("scoring")
         try:
             self._add_required()
             self._forward()
@@ -198,12 +196,16 @@ class Search:
         if self._pruner is None and self._local is None:
             return ()
         self._watch.check()
-        if self._pruner is not None and (idle := self._pruner.idlest(self.graph)) is not None:
-            return (self._removal(idle.evidence, idle.log_p_value),)
+        if self._pruner is not None:
+            with self._watch.phases.of("pruning"):
+                idle = self._pruner.idlest(self.graph)
+            if idle is not None:
+                return (self._removal(idle.evidence, idle.log_p_value),)
         if self._local is None:
             return ()
-        moves = self._local.best(self.graph, self._on_local_block) or ()
-        return tuple(self._moved(self._local, move, len(moves)) for move in moves)
+        with self._watch.phases.of("local search"):
+            moves = self._local.best(self.graph, self._on_local_block) or ()
+            return tuple(self._moved(self._local, move, len(moves)) for move in moves)
 
     def _removal(self, e: Evidence, log_p_value: float | None = None) -> TraceEntry:
         return TraceEntry("remove", 1, e.links, -e.gain, -e.dof, self._meter.graphs_tested, (), log_p_value)

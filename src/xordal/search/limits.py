@@ -1,12 +1,14 @@
 """How far a search may go: the one home of everything that ends it early.
 
-A search that reaches a limit, or is told to stop, ends between two blocks of candidates with what it has
-learned: a valid network.
+A search that reaches a limit, or is told to stop, ends with what it has learned: a valid network. Whatever may
+take long asks the clock several times a second (:meth:`Watch.check`): scans while they wait for threads,
+counting and p-values between blocks, the search between candidates, and all that follows it.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
@@ -14,10 +16,14 @@ from pathlib import Path
 from time import monotonic
 
 from xordal.errors import SettingsError
-from xordal.types.choices import StoppedBy
+from xordal.search.phases import Phases
+from xordal.types.choices import Phase, StoppedBy
 
-_AFTER = 0.1  # of the time limit: what may follow the search
-_LEAST_AFTER = 1.0  # seconds of it that are always there
+# What may follow a search that used up its time: less than the tenth of the limit, or the second, within which
+# a limit holds, since a network is made and printed after that.
+_AFTER, _LEAST_AFTER = 0.05, 0.5
+_LONG = 5.0  # seconds after which a note says what is being done
+_BETWEEN = 0.05  # seconds between two looks at the memory in use, which take some microseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +40,16 @@ class Limits:
         Bytes of memory of the whole process, data included, beyond which it does so.
     threads
         Number of threads to count with; all cores of this process where None. It changes nothing but the time.
+    since
+        When the time began to count, as ``time.monotonic()`` tells it; None for when learning is called. The
+        command line counts from its own start.
     """
 
     max_clique: int | None = None
     time_limit: float | None = None
     memory_limit: float | None = None
     threads: int | None = None
+    since: float | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("max_clique", 2), ("threads", 1)):
@@ -61,29 +71,54 @@ class Stopped(Exception):
 
 
 class Watch:
-    """Watches over the limits from the moment it is made.
+    """Watches over the limits from the moment it is made, and knows what is being done.
 
-    What follows a search that used up its time, the look for hidden groups, has a tenth of it more.
+    Parameters
+    ----------
+    limits
+        The time and the memory there is.
+    on_long
+        Called once with what is being done and how many seconds have passed, when these are five.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._deadline = inf if limits.time_limit is None else monotonic() + limits.time_limit
+    def __init__(
+        self, limits: Limits, on_long: Callable[[Phase, float], None] = lambda phase, seconds: None
+    ) -> None:
+        self.phases = Phases("reading")
+        self._began = monotonic() if limits.since is None else limits.since
+        self._deadline = inf if limits.time_limit is None else self._began + limits.time_limit
         self._after = max(_LEAST_AFTER, _AFTER * (limits.time_limit or 0.0))
         self._most_memory = inf if limits.memory_limit is None else limits.memory_limit
+        self._memory_seen = -inf
+        self._on_long = on_long
+        self._long = self._began + _LONG
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the time began to count."""
+        return monotonic() - self._began
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time limit; infinite where there is none."""
+        return self._deadline - monotonic()
 
     def check(self) -> None:
-        """Raise :class:`Stopped` when a limit is reached."""
-        self._check(self._deadline)
-
-    def check_after(self) -> None:
-        """Raise it when what follows the search has used up its time, too."""
-        self._check(self._deadline + self._after)
-
-    def _check(self, deadline: float) -> None:
-        if monotonic() > deadline:
+        """Raise :class:`Stopped` when a limit is reached. It takes less than a microsecond, so ask often."""
+        now = monotonic()
+        if now > self._deadline:
             raise Stopped("time limit")
-        if self._most_memory < inf and memory_in_use() > self._most_memory:
-            raise Stopped("memory limit")
+        if self._most_memory < inf and now - self._memory_seen > _BETWEEN:
+            if memory_in_use() > self._most_memory:
+                raise Stopped("memory limit")
+            self._memory_seen = now
+        if now > self._long:
+            self._long = inf
+            self._on_long(self.phases.now, now - self._began)
+
+    def allow_what_follows(self) -> None:
+        """Allow a little more time for what follows a search that used up its own: hidden groups and rules."""
+        self._deadline += self._after
 
 
 def memory_in_use() -> int:

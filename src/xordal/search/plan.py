@@ -99,7 +99,11 @@ class Plan:
             "local_search": self.local_search,
             "engine": self.engine,
             **{name: value for name, value in asdict(self.constraints).items() if value},
-            **{name: value for name, value in asdict(self.limits).items() if value is not None},
+            **{
+                name: value
+                for name, value in asdict(self.limits).items()
+                if value is not None and name != "since"
+            },
         }
 
 

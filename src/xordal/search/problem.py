@@ -16,7 +16,9 @@ from xordal.counting.oracle import EntropyOracle, ScanBlock, Scanner
 from xordal.graph.chain import Addition
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidate import Candidate, gains
+from xordal.search.compiled import Kernels
 from xordal.search.constraints import FREE, Rules
+from xordal.search.limits import Limits, Watch
 from xordal.search.shapes import Shapes
 from xordal.statistics.criterion import Evidence, Judge, Shape, Verdict
 from xordal.types.varsets import VarSet
@@ -50,6 +52,12 @@ class Problem:
         What an earlier run of the same search has scanned, by the size of the sets.
     on_scanned
         Called with the size and each block of a scan that is finished now.
+    watch
+        Asked by everybody who works long whether to go on, and told what is being done.
+    kernels
+        Whether those who could use compiled kernels may.
+    has_p_values
+        Whether p-values are what the judge takes its time for.
     shapes
         Shapes of candidates, and bars.
     """
@@ -64,6 +72,9 @@ class Problem:
     fill_in: bool = False
     known_blocks: Mapping[int, Iterable[ScanBlock]] = field(default_factory=dict, compare=False)
     on_scanned: Callable[[int, ScanBlock], None] = field(default=lambda size, block: None, compare=False)
+    watch: Watch = field(default_factory=lambda: Watch(Limits()), compare=False)
+    kernels: Kernels = field(default_factory=Kernels, compare=False)
+    has_p_values: bool = False
     shapes: Shapes = field(init=False, repr=False, compare=False)
     _weighed: dict[Addition, tuple[float, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -125,7 +136,15 @@ def evidence(problem: Problem, candidates: Sequence[Candidate]) -> list[Evidence
 def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
     """Return the candidates with evidence and verdict."""
     batch = evidence(problem, candidates)
-    return [Judged(*pair) for pair in zip(batch, problem.judge.judge(batch), strict=True)]
+    return [Judged(*pair) for pair in zip(batch, verdicts(problem, batch), strict=True)]
+
+
+def verdicts(problem: Problem, batch: Sequence[Evidence]) -> list[Verdict]:
+    """Return what the judge says of candidates; where it tests them, that is what p-values take."""
+    if not problem.has_p_values:
+        return problem.judge.judge(batch)
+    with problem.watch.phases.of("p-values"):
+        return problem.judge.judge(batch)
 
 
 def accepted(problem: Problem, sets: Sequence[Sequence[Evidence]]) -> list[Judged | None]:
@@ -136,10 +155,10 @@ def accepted(problem: Problem, sets: Sequence[Sequence[Evidence]]) -> list[Judge
     """
     every = [e for some in sets for e in some]
     further = [test for e in every for test in e.also]
-    also = iter(problem.judge.judge(further) if further else ())
+    also = iter(verdicts(problem, further) if further else ())
     others = [[next(also) for _ in e.also] for e in every]  # first: one that fails saves the test of the whole
     able = [all(verdict.is_accepted for verdict in some) for some in others]
-    whole = iter(problem.judge.judge([e for e, is_able in zip(every, able, strict=True) if is_able]))
+    whole = iter(verdicts(problem, [e for e, is_able in zip(every, able, strict=True) if is_able]))
     tests = iter([(next(whole), *some) if is_able else () for some, is_able in zip(others, able, strict=True)])
     found: list[Judged | None] = []
     for some in sets:

@@ -130,6 +130,8 @@ class Sample:
         Largest variable set a candidate may complete.
     design
         What survey weights and clusters do to p-values; None for plain rows.
+    check
+        To be called several times a second by a judge that works long; it may end that by raising.
     """
 
     n_levels: tuple[int, ...]
@@ -138,6 +140,7 @@ class Sample:
     max_links: int
     max_variables: int
     design: SampleDesign | None = None
+    check: Callable[[], None] = lambda: None
 
 
 class Judge(Protocol):

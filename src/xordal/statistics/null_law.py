@@ -8,7 +8,7 @@ chains the one is taken that begins with the variables of the smallest counts: a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, compress
 from math import fsum, inf, log
 
@@ -105,6 +105,8 @@ class NullLaw:
         Of the shuffles; each step has a stream of its own, named by its variables.
     design
         What survey weights and clusters do to the moments; None for plain rows.
+    check
+        Called before each block of steps and each shuffle; it may end the work by raising.
     """
 
     def __init__(
@@ -113,7 +115,9 @@ class NullLaw:
         n_levels: tuple[int, ...],
         seed: int = 0,
         design: SampleDesign | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
+        self._check = check
         self._counter = counter
         self._design = design
         self._n_levels = n_levels
@@ -223,11 +227,13 @@ class NullLaw:
         """Yield what was counted for steps, so much at a time as is worked out together."""
         block: dict[Addition, StepCounts] = {}
         n_counts = 0
+        self._check()
         for step in steps:
             block[step] = counts = self._counts_of(step)
             n_counts += len(counts.of_x.counts) + len(counts.of_y.counts)
             if n_counts > _AT_ONCE:
                 yield block
+                self._check()
                 block, n_counts = {}, 0
         if block:
             yield block
@@ -244,6 +250,7 @@ class NullLaw:
         number = n_cells.cumsum() // _MOST_CELLS  # so that what is summed together is not much more than that
         number[n_cells > _MOST_CELLS] = -1
         for together in sorted(set(number.tolist()) - {-1}):
+            self._check()
             is_chosen = number == together
             here = margins if is_chosen.all() else margins.only(is_chosen)
             self._steps.update(zip(compress(steps, is_chosen), step_moments(here), strict=True))
@@ -264,7 +271,9 @@ class NullLaw:
         context = [place[v] for v in members(separator)]
         _, stratum = np.unique(rows[:, context], axis=0, return_inverse=True)
         generator = np.random.default_rng([self._seed, *members(whole), x, y])
-        return shuffled_moments(rows[:, place[x]], rows[:, place[y]], stratum.reshape(-1), generator)
+        return shuffled_moments(
+            rows[:, place[x]], rows[:, place[y]], stratum.reshape(-1), generator, check=self._check
+        )
 
 
 def _addition(x: int, y: int, separator: VarSet) -> Addition:

@@ -7,6 +7,7 @@ two moments, with their own uncertainty added on the safe side, and the tail is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
@@ -18,7 +19,12 @@ N_SHUFFLES = 200
 
 
 def shuffled_moments(
-    x: Integers, y: Integers, stratum: Integers, generator: np.random.Generator, n_shuffles: int = N_SHUFFLES
+    x: Integers,
+    y: Integers,
+    stratum: Integers,
+    generator: np.random.Generator,
+    n_shuffles: int = N_SHUFFLES,
+    check: Callable[[], None] = lambda: None,
 ) -> Moments:
     """Return mean and variance of the G2 of x and y within strata when they are independent there.
 
@@ -30,6 +36,8 @@ def shuffled_moments(
         Where chance comes from.
     n_shuffles
         How often to shuffle. The mean is raised by two of its standard errors and the variance by three.
+    check
+        Called before each shuffle; it may end the work by raising.
     """
     by_stratum = np.argsort(stratum, kind="stable")
     x, y, stratum = x[by_stratum], y[by_stratum], stratum[by_stratum]
@@ -37,6 +45,7 @@ def shuffled_moments(
     fixed = _n_log_n(stratum) - _n_log_n(row) - _n_log_n(stratum * (int(y.max()) + 1) + y)
     values = []
     for _ in range(n_shuffles):
+        check()
         order = np.lexsort((generator.random(len(y)), stratum))
         values.append(2 * (_n_log_n(row * (int(y.max()) + 1) + y[order]) + fixed))
     mean, variance = float(np.mean(values)), float(np.var(values, ddof=1))

@@ -22,6 +22,11 @@ Unseen = Literal["error", "missing", "impossible"]
 Absent = Literal["error", "missing"]
 """What becomes of a column that a network knows and a table lacks."""
 
+Phase = Literal[
+    "reading", "scanning", "scoring", "p-values", "fill-in", "pruning", "local search", "hidden groups", "rules"
+]
+"""What learning spends its time on, in the order in which it comes first."""
+
 StoppedBy = Literal["time limit", "memory limit", "interruption"]
 """What can end a search early."""
 

@@ -32,11 +32,12 @@ class Learned:
     too large to look at all their subsets: then only those of up to this many variables, and whole cliques,
     were. ``n_following`` counts the sets with a hidden part that are parts of the submodels listed or follow
     from them, from links or from rules; ``n_unexamined`` those that were left when many were listed. ``n_rows``
-    is None where an exact joint was learned; ``seconds`` is the time of the search. ``copies`` are pairs of a
-    column and one that says the same in every row, maybe in other words; by significance the second is linked
-    with the first at most, which stands for both. ``levels`` are those of each variable, where they are known:
-    the functions of rules are in their order. ``table`` is what was learned from, from which :meth:`network`
-    and all that follows are made; None for an exact joint, and in what is read from a file.
+    is None where an exact joint was learned; ``seconds`` is the time of all of it, ``run.phases`` of each part.
+    ``copies`` are pairs of a column and one that says the same in every row, maybe in other words; by
+    significance the second is linked with the first at most, which stands for both. ``levels`` are those of
+    each variable, where they are known: the functions of rules are in their order. ``table`` is what was
+    learned from, from which :meth:`network` and all that follows are made; None for an exact joint, and in what
+    is read from a file.
 
     Examples
     --------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from math import exp
 from typing import Literal
 
-from xordal.types.choices import StoppedBy
+from xordal.types.choices import Phase, StoppedBy
 from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import Link, LinkSet
 
@@ -100,6 +100,10 @@ class SearchRun:
         Sets the engine looked at to find them (variable sets; link sets in the reference engine).
     stopped_by
         What ended the search early, if anything did; the trace is then what it had learned.
+    phases
+        Seconds of each part of the work, in the order in which they began: together about all that ``learn``
+        took. ``"reading"`` is all that comes before the search, ``"scoring"`` what of the search has no name of
+        its own.
     """
 
     trace: Trace
@@ -107,6 +111,7 @@ class SearchRun:
     candidates_scored: int
     sets_scanned: int
     stopped_by: StoppedBy | None = None
+    phases: Mapping[Phase, float] = field(default_factory=dict, compare=False)
 
     @property
     def is_complete(self) -> bool:

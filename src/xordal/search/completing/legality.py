@@ -11,6 +11,7 @@ from xordal.types.varsets import VarSet
 
 def legal(problem: Problem, state: GraphState, variables: VarSet) -> Candidate | None:
     """Return the candidate that completes a set as it is; None if chordality or a rule forbids it."""
+    problem.watch.check()
     rules = problem.rules
     if not rules.may_complete(variables):
         return None
@@ -20,6 +21,7 @@ def legal(problem: Problem, state: GraphState, variables: VarSet) -> Candidate |
 
 def fill_ins(problem: Problem, state: GraphState, variables: VarSet) -> list[Completion]:
     """Return the fill-ins with which a set may be completed; none where it needs none."""
+    problem.watch.check()
     rules = problem.rules
     if not rules.may_complete(variables):
         return []

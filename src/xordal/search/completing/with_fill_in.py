@@ -67,10 +67,11 @@ class WithFillIn:
 
     def bounded(self, found: Iterable[BoundedSets], change: Change) -> Iterable[BoundedSets]:
         """Return the sets that are admitted: new ones, and those that the change can have altered."""
-        sets = self._altered(change)
-        for some in found:
-            sets += self._admit(some.all())
-        return [self._looked_at(sets)] if sets else []
+        with self._problem.watch.phases.of("fill-in"):
+            sets = self._altered(change)
+            for some in found:
+                sets += self._admit(some.all())
+            return [self._looked_at(sets)] if sets else []
 
     def _altered(self, change: Change) -> list[VarSet]:
         """Return the admitted sets that lie in the graph in another way; forget those that miss other links."""
@@ -78,6 +79,7 @@ class WithFillIn:
             self._tested = {s for s in self._tested if s & link != link}
         found = []
         for s, one in list(self._admitted.items()):
+            self._problem.watch.check()
             if s & change.ends and len(change.after.missing_links(s)) != self._i:
                 del self._admitted[s]
             elif (one.region[0] & change.touched or s & change.regrouped) and one.region != self._region(s):
@@ -114,6 +116,10 @@ class WithFillIn:
 
     def score(self, sets: Sequence[VarSet]) -> list[Scored]:
         """Return the sets with the fill-ins that may be accepted, by what their steps gain."""
+        with self._problem.watch.phases.of("fill-in"):
+            return self._scored(sets)
+
+    def _scored(self, sets: Sequence[VarSet]) -> list[Scored]:
         able = [(s, one) for s in sets if (one := self._admitted.get(s)) and not one.is_scored]
         every = [(s, done) for s, one in able for done in fill_ins(self._problem, self._state, s)]
         self._problem.weigh(step for _, done in every for step in done.steps)
@@ -130,10 +136,11 @@ class WithFillIn:
 
     def judge(self, batch: Sequence[Scored]) -> list[Judged | None]:
         """Return the verdicts on the best fill-in of each set."""
-        sets = [(one.variables, one.what.fill_ins) for one in batch]
-        found = filled(self._problem, self._state.graph, sets)
-        self.n_scored += sum(map(len, found))
-        return accepted(self._problem, found)
+        with self._problem.watch.phases.of("fill-in"):
+            sets = [(one.variables, one.what.fill_ins) for one in batch]
+            found = filled(self._problem, self._state.graph, sets)
+            self.n_scored += sum(map(len, found))
+            return accepted(self._problem, found)
 
     def stands(self, scored: Scored) -> bool:
         """Whether a set still lies in the graph as it did."""
@@ -174,14 +181,17 @@ def filled(
     """Return the evidence for all links of each fill-in of each set, with that for the set's own links."""
     every = [(s, done) for s, some in sets for done in some]
     own = evidence(problem, [of_chain(s, done.own) for s, done in every])
-    own = [e._replace(parts=_parts(graph, done, e)) for e, (_, done) in zip(own, every, strict=True)]
+    own = [e._replace(parts=_parts(problem, graph, done, e)) for e, (_, done) in zip(own, every, strict=True)]
     whole = evidence(problem, [of_chain(done.ends, done.steps, done.fill_in) for _, done in every])
     both = (all_links._replace(also=(its_own,)) for all_links, its_own in zip(whole, own, strict=True))
     return [[next(both) for _ in some] for _, some in sets]
 
 
-def _parts(graph: ChordalGraph, done: Completion, own: Evidence) -> tuple[tuple[Addition, ...], ...]:
+def _parts(
+    problem: Problem, graph: ChordalGraph, done: Completion, own: Evidence
+) -> tuple[tuple[Addition, ...], ...]:
     """Return the links of each piece of a set that can come last, when all other links are there."""
+    problem.watch.check()
     if not has_parts(own.variables, own.links):
         return ()
     after = graph.extended(tuple((step.x, step.y) for step in done.steps))

@@ -150,7 +150,10 @@ class LocalSearch:
     def _is_worth_kernels(self, graph: ChordalGraph) -> bool:
         """Whether enough has been looked at, in earlier graphs, for kernels to pay."""
         if self._compiled is None:
-            if graph.n_vertices <= _EXACT or not _WORTH_KERNELS.is_reached(self._n_looked_at, _kernel):
+            kernels = self._problem.kernels
+            if graph.n_vertices <= _EXACT or not kernels.pay(
+                _WORTH_KERNELS, self._n_looked_at, "the local search", _kernel
+            ):
                 return False
             self._compiled = self._for_kernels()
         return True

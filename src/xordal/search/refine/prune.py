@@ -111,6 +111,7 @@ class Pruner:
         return False
 
     def _has_hidden_pair(self, variables: tuple[int, ...]) -> bool:
+        self._problem.watch.check()
         whole = varset(variables)
         pairs = [(min(pair), max(pair)) for pair in combinations(variables, 2)]
         given_rest = [(pair, VarSet(whole & ~varset(pair))) for pair in pairs]

@@ -132,7 +132,11 @@ class HeldSets:
         if not self._has_kernels:
             may = self._holding is BY_COMPONENT and self._problem.rules.max_clique == inf
             is_small = self._state.graph.n_vertices <= SMALL
-            self._has_kernels = may and not is_small and _WORTH_KERNELS.is_reached(self._n_looked_at, _kernel)
+            self._has_kernels = (
+                may
+                and not is_small
+                and self._problem.kernels.pay(_WORTH_KERNELS, self._n_looked_at, "sets around links", _kernel)
+            )
         return self._has_kernels
 
     def _by_kernels(self, around: VarSet) -> Iterator[tuple[VarSet, object]]:

@@ -59,7 +59,8 @@ class Extended:
         """Return the unions of a base with a variable that is not near it."""
         problem, shapes = self._problem, self._problem.shapes
         own = np.array(gains([base.change for base in bases], problem.oracle))
-        gained = own[:, None] + problem.scanner.extensions([base.variables for base in bases])
+        with problem.watch.phases.of("scanning"):
+            gained = own[:, None] + problem.scanner.extensions([base.variables for base in bases])
         gained += problem.scanner.error
         for row, inside in enumerate(near):
             gained[row, list(members(inside))] = -inf

@@ -49,7 +49,12 @@ class SetScan:
         scanned = self.problem.scanner.scan(self.size, self.problem.shapes.bar(free_shape), done=done)
         is_first, self._is_counted = not self._is_counted, True
         self.tell(0, self.size)  # from now on its time is taken
-        for is_new, block in chain(zip(repeat(False), list(self._known)), zip(repeat(True), scanned)):
+        blocks = chain(zip(repeat(False), list(self._known)), zip(repeat(True), scanned))
+        while True:
+            with self.problem.watch.phases.of("scanning"):
+                is_new, block = next(blocks, (False, None))
+            if block is None:
+                return
             if is_new and len(block.sets) <= _MOST_KEPT:
                 self.problem.on_scanned(self.size, block)
                 self._known.append(block)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, process_time
+from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -101,8 +101,7 @@ class LimitOptions:
             time_limit=seconds_in(self.time_limit),
             memory_limit=bytes_in(self.memory_limit),
             threads=self.counting.threads,
-            # The time of the command: what this process has computed so far is its start.
-            since=monotonic() - process_time(),
+            since=monotonic(),  # before anything is read
         )
 
     def of(self, by: StoppedBy | None) -> str | None:

@@ -106,7 +106,7 @@ class Search:
         Called with each trace entry as it is learned, and every few thousand variable sets.
     """
 
-    def __init__(  # noqa: PLR0913 - all but two are keyword-only, each with a default
+    def __init__(
         self,
         problem: Problem,
         schedule: Schedule,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from numbers import Integral, Real
 from pathlib import Path
@@ -49,7 +49,7 @@ class Limits:
     time_limit: float | None = None
     memory_limit: float | None = None
     threads: int | None = None
-    since: float | None = None
+    since: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, least in (("max_clique", 2), ("threads", 1)):
@@ -84,8 +84,9 @@ class Watch:
     def __init__(
         self, limits: Limits, on_long: Callable[[Phase, float], None] = lambda phase, seconds: None
     ) -> None:
-        self.phases = Phases("reading")
-        self._began = monotonic() if limits.since is None else limits.since
+        now = monotonic()
+        self._began = now if limits.since is None else limits.since
+        self.phases = Phases("reading", now - self._began)
         self._deadline = inf if limits.time_limit is None else self._began + limits.time_limit
         self._after = max(_LEAST_AFTER, _AFTER * (limits.time_limit or 0.0))
         self._most_memory = inf if limits.memory_limit is None else limits.memory_limit

@@ -14,7 +14,7 @@ from xordal.types.choices import Phase
 
 
 class Phases:
-    """Keeps the time of each part.
+    """Keeps the time of each part, from the first on, which has taken some seconds already.
 
     Examples
     --------
@@ -26,9 +26,9 @@ class Phases:
     ('scoring', ['scoring', 'p-values'])
     """
 
-    def __init__(self, first: Phase) -> None:
+    def __init__(self, first: Phase, seconds: float = 0.0) -> None:
         self.now = first
-        self._seconds: dict[Phase, float] = {first: 0.0}
+        self._seconds: dict[Phase, float] = {first: seconds}
         self._since = perf_counter()
 
     @contextmanager

@@ -113,7 +113,7 @@ def test_weights_are_repeated_rows() -> None:
     assert light.score(distinct.drop(columns="n"), sample_weight=distinct["n"]) == pytest.approx(
         heavy.score(BOX)
     )
-    with pytest.raises(ValueError, match=r"Row 1: -0\.5 is no row weight"):
+    with pytest.raises(ValueError, match=r"Row 1: -0\.5 is not a row weight"):
         MultiLinkSearch().fit(BOX, sample_weight=np.full(len(BOX), -0.5))
 
 

@@ -40,7 +40,7 @@ app = typer.Typer(
     name="xordal",
     help="Find the groups of variables that look independent pair by pair and depend on each other together, "
     "and learn the decomposable Markov network around them.",
-    epilog="Start with: xordal demo",
+    epilog="Start with: xordal demo. With a table of your own: xordal report TABLE",
     no_args_is_help=True,
     rich_markup_mode=None,  # help.py writes plain text, which fits 80 columns
     cls=Group,

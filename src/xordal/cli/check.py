@@ -20,7 +20,7 @@ def check(
     text: reading.TextOptions,
     as_json: output.AsJson = False,
 ) -> None:
-    """Put the links, hidden groups and rules of a network to new rows: what held, what is gone.
+    """Check on new rows which links, hidden groups and rules of a network hold.
 
     Use rows that the network was not learned from, such as next month's. Each finding comes with its 95 %
     interval in the new rows and a p-value corrected for all findings of its kind. Held: it is significant in

@@ -19,7 +19,8 @@ class CriterionOptions:
         float | None,
         typer.Option(
             show_default="0.05",
-            help="Probability, about, of linking any column that depends on nothing, of all sets looked at.",
+            help="Probability, about, that any column that depends on nothing is linked, over all sets "
+            "looked at.",
         ),
     ] = None
     delta_h: Annotated[

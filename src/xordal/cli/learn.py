@@ -83,12 +83,13 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
 ) -> None:
     """Learn a network from a table, hidden groups included.
 
-    A set of links is learned when each column in it is needed, significantly so among all sets looked at
-    (--alpha): no column that depends on nothing is linked, but two may be linked because both depend on a
-    third. Every column is taken as categorical: numbers are cut into bins, dates and identifiers are left out,
-    and what was done is said. With -k 3 (the default) groups of three variables
-    that are pairwise independent are found, and larger ones whose parts show first; a group of m
-    independent-looking variables needs -m M. To learn for prediction, see xordal tune.
+    A link (edge) joins two columns that depend on each other. A set of links is learned when each column in
+    it is needed, significantly so among all sets looked at (--alpha): no column that depends on nothing is
+    linked, but two may be linked because both depend on a third. Every column is taken as categorical:
+    numbers are cut into bins, dates and identifiers are left out, and what was done is said. With -k 3 (the
+    default) groups of three variables that are pairwise independent are found, and larger ones whose parts
+    show first; a group of m independent-looking variables needs -m M. To learn for prediction, see xordal
+    tune.
 
     Examples: xordal learn survey.csv; xordal learn titanic.csv --weights Freq; xordal learn box.csv -k 3 --json
     """

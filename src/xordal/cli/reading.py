@@ -137,7 +137,8 @@ class TableOptions:
     cluster: Annotated[
         str | None,
         typer.Option(
-            help="Column that says which rows belong together (one person, one machine): p-values take it in.",
+            help="Column that says which rows belong together (one person, one machine): p-values are "
+            "corrected for it.",
             metavar="COL",
             rich_help_panel=PANEL,
         ),

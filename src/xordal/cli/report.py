@@ -100,12 +100,17 @@ def _learned(table: CategoricalTable, settings: dict[str, object], quiet: bool) 
 
 def _overview(source: str, table: CategoricalTable, how: reading.TableOptions) -> TableOverview:
     """Return the table as it came, where it can be read once more; else as it was learned from."""
+    import warnings
+
     from xordal.data.read import columns_from
+    from xordal.errors import DataWarning
     from xordal.report.overview import overview_of
 
     if source == "-":
         return overview_of(table.columns())
-    return overview_of(columns_from(source, how.text.text_format())[0])
+    with warnings.catch_warnings():  # all there is to say was said when the table was read to learn from
+        warnings.simplefilter("ignore", DataWarning)
+        return overview_of(columns_from(source, how.text.text_format())[0])
 
 
 def _tell(learned: Learned, to: str) -> None:

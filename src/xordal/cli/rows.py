@@ -119,7 +119,7 @@ def score(  # noqa: PLR0913 - one parameter per option
     text: reading.TextOptions,
     as_json: output.AsJson = False,
 ) -> None:
-    """Say how probable the rows of a table are, which are odd, and which clique is to blame.
+    """Say how probable the rows of a table are, which are odd, and which linked columns are to blame.
 
     Scores are log probabilities in nats. A missing cell is summed out.
 
@@ -154,7 +154,7 @@ def sample(
     to: output.TableOutput = None,
     smoothing: asking.Smoothing = None,
 ) -> None:
-    """Draw random rows from a network; given evidence, from what it leaves.
+    """Draw random rows from a network; with --given only such rows.
 
     Examples: xordal sample net.json -n 1000 --seed 1 -o rows.csv; xordal sample net.json --given John=complains
     """

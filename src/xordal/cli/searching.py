@@ -20,7 +20,7 @@ def prune(default: str) -> Any:
     """Return the option for links that are taken out again."""
     return typer.Option(
         "--prune/--no-prune",
-        help="Take out links that would not be learned beside the others.",
+        help="Take out links that would not be learned again once the others are there.",
         show_default=default,
     )
 

@@ -32,9 +32,9 @@ class CountingOptions:
         str,
         typer.Option(
             metavar=f"<{'|'.join(BACKENDS)}>",
-            help="Who counts; the result is the same. auto: NumPy for small problems, else compiled kernels, "
-            "or an NVIDIA GPU where there is one and it pays, or blocks of rows on disk where a table is "
-            "larger than memory; dask: a cluster.",
+            help="What counts the rows; the result is the same. auto: NumPy for small problems, else compiled "
+            "kernels, or an NVIDIA GPU where there is one and it pays, or blocks of rows on disk where a "
+            "table is larger than memory; dask: a cluster.",
         ),
     ] = "auto"
     dask_scheduler: Annotated[

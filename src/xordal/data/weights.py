@@ -69,8 +69,8 @@ def weights_array(weights: Any, n_rows: int) -> NDArray[np.int64]:
     if not _are_counts(numbers):
         row = int(np.argmax(numbers != np.floor(numbers)))
         raise DataError(
-            f"Row {row + 1}: {numbers[row]} is no row weight. A weight says how often a row is counted: zero "
-            "or a positive whole number. Fractions go into read_table(..., weights=...)."
+            f"Row {row + 1}: {numbers[row]} is not a row weight. A weight says how often a row is counted: "
+            "zero or a positive whole number. Fractions go into read_table(..., weights=...)."
         )
     return numbers.astype(np.int64)
 
@@ -90,7 +90,7 @@ def _one_per_row(weights: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def _values(column: Column) -> Callable[[int], object]:
-    return lambda row: column.levels[column.codes[row]] if column.codes[row] >= 0 else "missing"
+    return lambda row: repr(str(column.levels[column.codes[row]])) if column.codes[row] >= 0 else None
 
 
 def _check(numbers: NDArray[np.float64], where: Callable[[int], str], value: Callable[[int], object]) -> None:
@@ -98,9 +98,11 @@ def _check(numbers: NDArray[np.float64], where: Callable[[int], str], value: Cal
         wrong = ~(np.isfinite(numbers) & (numbers >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
+        is_missing = value(row) is None or value(row) != value(row)
+        told = "the weight is missing" if is_missing else f"{value(row)} is not a row weight"
         raise DataError(
-            f"{where(row)}: {value(row)} is no row weight. A weight is zero or a positive number: how often a "
-            "row is counted, or how much it stands for. Rows without a weight go with --missing drop."
+            f"{where(row)}: {told}. A weight is zero or a positive number: how often a row is counted, or how "
+            "much it stands for. --missing drop leaves rows without a weight out."
         )
     if numbers.sum() >= _LARGEST_TOTAL:
         raise DataError("The row weights add up to more than 2^53. Divide them by a common factor.")

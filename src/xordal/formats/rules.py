@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xordal.data.missing import MISSING_LEVEL
+from xordal.errors import counted
 from xordal.formats.shown import shown
 from xordal.formats.sums import parity_words, signed_sum
 from xordal.types.rules import Rate, Rule
@@ -28,11 +30,11 @@ def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
     'they determine c, in 93.0 % of rows left out (91.0 to 95.0; 60.0 % by its commonest level)'
     >>> rates = (Rate(("L1", "Acme"), 31, 100, 0.23, 0.41), Rate(("L2", "Acme"), 5, 100, 0.02, 0.11))
     >>> rule_text(Rule("rates", 0.18, 0.18, level="yes", rates=rates), ["line", "part", "bad"], target="bad")
-    'bad = yes: 31 % L1/Acme (23 to 41), 5 % L2/Acme (2 to 11)'
+    'bad = yes in 31 % of L1/Acme (23 to 41), 5 % of L2/Acme (2 to 11)'
     """
     words = rule_words(rule, names, target)
     if rule.kind == "rates":
-        return f"{words}: {', '.join(map(_rate_text, _telling(rule.rates)))}{_left_out(rule)}"
+        return f"{words} in {_rates_text(rule.rates)}"
     if rule.kind == "function":
         return f"{words}, {_how_often(rule, 'rows left out')} by its commonest level)"
     return f"{words}, {_how_often(rule, 'rows')} by chance)"
@@ -58,20 +60,23 @@ def _how_often(rule: Rule, rows: str) -> str:
     return f"in {100 * rule.holds:.1f} % of {rows} ({100 * rule.low:.1f} to {100 * rule.high:.1f}; {chance}"
 
 
-def _telling(rates: Sequence[Rate]) -> Sequence[Rate]:
-    """Return the rates that are told: all, or the highest and the lowest of many."""
-    if len(rates) <= _MOST_RATES:
-        return rates
-    ordered = sorted(rates, key=lambda rate: -rate.share)
-    return [*ordered[: _MOST_RATES // 2], *ordered[-_MOST_RATES // 2 :]]
+def _rates_text(rates: Sequence[Rate]) -> str:
+    """Return rates in words: all, or the highest and the lowest of many.
 
-
-def _left_out(rule: Rule) -> str:
-    return (
-        f"; {len(rule.rates) - _MOST_RATES} combinations lie between" if len(rule.rates) > _MOST_RATES else ""
-    )
+    Combinations with a missing value are only counted, where there are others: they tell least.
+    """
+    known = [rate for rate in rates if MISSING_LEVEL not in rate.levels] or list(rates)
+    told, more = known, []
+    if len(known) > _MOST_RATES:
+        ordered = sorted(known, key=lambda rate: -rate.share)
+        told = [*ordered[: _MOST_RATES // 2], *ordered[-_MOST_RATES // 2 :]]
+        more = [f"{counted(len(known) - _MOST_RATES, 'combination')} between these"]
+    if n_missing := len(rates) - len(known):
+        more.append(f"{counted(n_missing, 'combination')} with a missing value")
+    rest = f"; not shown: {', '.join(more)}" if more else ""
+    return f"{', '.join(map(_rate_text, told))}{rest}"
 
 
 def _rate_text(rate: Rate) -> str:
     levels = "/".join(map(shown, rate.levels))
-    return f"{100 * rate.share:.0f} % {levels} ({100 * rate.low:.0f} to {100 * rate.high:.0f})"
+    return f"{100 * rate.share:.0f} % of {levels} ({100 * rate.low:.0f} to {100 * rate.high:.0f})"

@@ -58,3 +58,11 @@ def test_columns_left_out_are_named(folder: Path) -> None:
     (folder / "people.csv").write_text("\n".join(named) + "\n")
     run("report", "people.csv", cwd=folder)
     assert "Not taken in: who." in (folder / "people.html").read_text(encoding="utf-8")
+
+
+def test_what_was_said_of_the_file_is_said_once(folder: Path) -> None:
+    """The page shows the table as it came, for which it is read again."""
+    (folder / "titled.csv").write_text("Lamps of 2026\n" + (folder / "lamps.csv").read_text())
+    done = run("report", "titled.csv", cwd=folder)
+    assert done.stderr.count("above the header") == 1
+    assert "DataWarning" not in done.stderr

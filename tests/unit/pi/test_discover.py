@@ -145,7 +145,7 @@ def test_rates_of_a_noisy_group_come_with_intervals() -> None:
     rule = find_rule(CellCounts(cells, counts), (0, 1, 2), levels)
     assert rule is not None and (rule.kind, rule.target, rule.level) == ("rates", 2, "bad")
     told = rule_text(rule, ["line", "supplier", "part"], target="part")
-    assert told.startswith("part = bad: 31 % L1/Acme (23 to 41), 6 % L1/Borg (3 to 12)")
+    assert told.startswith("part = bad in 31 % of L1/Acme (23 to 41), 6 % of L1/Borg (3 to 12)")
 
 
 def test_independent_variables_follow_no_rule() -> None:

@@ -115,7 +115,7 @@ def test_sparse_tables_have_no_p_value() -> None:
 def test_missing_weights_obey_the_policy() -> None:
     table = {"a": [0, 1, 0, 1], "b": [0, 1, 1, 0], "w": [1.5, None, 2.5, 1.0]}
     assert read_table(table, weights="w", missing="drop").n_rows == 3
-    with pytest.raises(DataError, match=r"row 2: missing is no row weight"):
+    with pytest.raises(DataError, match=r"row 2: the weight is missing"):
         read_table(table, weights="w")
 
 

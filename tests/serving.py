@@ -46,8 +46,8 @@ class Page:
         assert answer.status_code == code, answer.text
         return answer.json()
 
-    def wait(self, run: str, *statuses: str, seconds: float = 60.0) -> Any:
-        """Wait until a run is that far; fail where it is not in a minute."""
+    def wait(self, run: str, *statuses: str, seconds: float = 180.0) -> Any:
+        """Wait until a run is that far; fail where it is not in some minutes."""
         until = time.monotonic() + seconds
         while (told := self.get(f"/api/runs/{run}"))["status"] not in statuses:
             assert time.monotonic() < until, told

@@ -41,7 +41,7 @@ class Client:
     def _asked(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
     ) -> tuple[int, bytes, Any]:
-        connection = HTTPConnection("127.0.0.1", self._server.port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", self._server.port, timeout=120)
         connection.request(method, path, body, {"origin": self._server.origin, **headers})
         answer = connection.getresponse()
         told = answer.status, answer.read(), answer.getheader("set-cookie")
@@ -63,7 +63,7 @@ class Client:
 
     def wait(self, run: str, *statuses: str) -> Any:
         """Wait until a run is that far."""
-        until = time.monotonic() + 90
+        until = time.monotonic() + 180
         while (told := self.ask("GET", f"/api/runs/{run}"))["status"] not in statuses:
             assert time.monotonic() < until, told
             time.sleep(0.05)

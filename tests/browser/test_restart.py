@@ -36,7 +36,7 @@ def test_ended_in_the_middle_and_started_again(tmp_path: Path, ended_by: signal.
         large = client.upload(table())
         client.ask("POST", f"/api/runs/{large}/learn", b"{}")
         checkpoint = tmp_path / large / "checkpoint"
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while not checkpoint.exists() or checkpoint.read_bytes().count(b'"entry"') < 3:
             assert time.monotonic() < until
             time.sleep(0.02)

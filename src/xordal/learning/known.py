@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from math import comb
 
 from xordal.counting.oracle import CachedOracle, CellCounter, Scanner
@@ -20,6 +20,7 @@ from xordal.search.constraints import Rules
 from xordal.search.limits import Watch
 from xordal.search.plan import Plan
 from xordal.search.problem import Problem
+from xordal.search.shapes import free_shape
 from xordal.search.time_left import TimeLeft
 from xordal.statistics.criterion import Judge, Sample
 from xordal.statistics.design import SampleDesign, tell_sparse
@@ -44,7 +45,7 @@ class Known:
     watch: Watch
     copies: LinkSet = ()
     design: SampleDesign | None = None
-    time_left: TimeLeft | None = None
+    sets: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -79,16 +80,21 @@ class Known:
             seconds_left=watch.seconds_left,
         )
         cached = CachedOracle(counted)
-        seconds: dict[int, float] = {}
-        if notice is not None and is_long(sets) and plan.engine == "fast":
-            seconds = seconds_of(counted, source.n_variables, sets)
-            notice(cost_text(sets, sum(seconds.values())))
         names, levels, n_levels, n_rows = source.names, source.levels, source.n_levels, source.n_rows
         design = None if source.design is None else SampleDesign(source)
         if design is not None and notice is not None and isinstance(plan.criterion, Significance):
             tell_sparse(design, names, n_levels, notice)
-        left, asked = TimeLeft(sets, seconds), (cached, counted, counted, watch)
-        return cls(source, names, levels, n_levels, n_rows, *asked, copies(source), design, left)
+        asked = (cached, counted, counted, watch)
+        return cls(source, names, levels, n_levels, n_rows, *asked, copies(source), design, sets)
+
+    def time_left(self, problem: Problem, notice: Callable[[str], None] | None) -> TimeLeft:
+        """Return what knows how long scans still take; where that is long it is measured, and said."""
+        seconds: dict[int, float] = {}
+        if notice is not None and is_long(self.sets):
+            bar = problem.shapes.bar(free_shape)
+            seconds = seconds_of(self.scanner, len(self.variables), self.sets, bar)
+            notice(cost_text(self.sets, sum(seconds.values())))
+        return TimeLeft(self.sets, seconds)
 
     def problem(
         self,

@@ -26,8 +26,10 @@ from xordal.search.constraints import FREE, Constraints, rules
 from xordal.search.driver import Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.plan import Plan
+from xordal.search.problem import Problem
 from xordal.search.refine.local import LocalSearch
 from xordal.search.refine.prune import Pruner
+from xordal.search.time_left import TimeLeft
 from xordal.statistics.criterion import Criterion, EntropyDecrement
 from xordal.statistics.significance import Significance
 from xordal.types.choices import EngineName, HiddenBy, Phase, ScheduleName, StoppedBy
@@ -185,7 +187,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
                 plan.schedule,
                 pruner=Pruner(problem, known.largest(plan)) if plan.prune else None,
                 local=LocalSearch(problem) if plan.local_search else None,
-                time_left=known.time_left,
+                time_left=_time_left(known, problem, notice, plan),
                 journal=journal,
                 on_entry=on_entry,
                 on_progress=on_progress,
@@ -300,6 +302,16 @@ def _learned(known: Known, graph: ChordalGraph, run: SearchRun, plan: Plan) -> L
         levels=known.levels,
         table=known.source if isinstance(known.source, CategoricalTable) else None,
     )
+
+
+def _time_left(known: Known, problem: Problem, notice: Callable[[str], None] | None, plan: Plan) -> TimeLeft:
+    try:
+        with interruptible():
+            return known.time_left(problem, notice)
+    except Stopped:
+        return TimeLeft(known.sets)  # the search stops by the same limit, with what it knows
+    except KeyboardInterrupt:
+        raise Interrupted(_timed(_nothing(known.source, plan), known.watch)) from None
 
 
 def _nothing(source: CategoricalTable | Joint, plan: Plan, by: StoppedBy = "interruption") -> Learned:

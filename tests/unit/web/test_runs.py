@@ -15,6 +15,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
@@ -398,6 +399,28 @@ def test_missing_values_break_no_rule(page: Page) -> None:
     page.wait(run, "done")
     words = page.get(f"/api/runs/{run}/result")["groups_html"]
     assert "1 row breaks it, 6 have a missing value in it" in words
+
+
+def test_the_counts_of_a_rule_are_those_counted_by_hand(page: Page) -> None:
+    """Rows that break it, and rows with a missing value in it, of a table with both."""
+    draw = np.random.default_rng(0)
+    digits = draw.integers(0, 10, size=(4, 3000))
+    digits[3] = (3 * digits[0] + digits[1] + 7 * digits[2]) % 10
+    wrong = draw.random(3000) < 0.05
+    digits[3, wrong] = draw.integers(0, 10, wrong.sum())
+    cells = digits.astype(str).astype(object)
+    cells[draw.random((4, 3000)) < 0.03] = ""
+    n_blank = int((cells == "").any(axis=0).sum())
+    whole = cells[:, ~(cells == "").any(axis=0)].astype(int)
+    n_broken = int(((3 * whole[0] + whole[1] + 7 * whole[2] - whole[3]) % 10 != 0).sum())
+    lines = "".join(",".join(row) + "\n" for row in cells.T)
+    run = page.upload("digits.csv", f"a,b,c,check\n{lines}".encode())["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {"missing": "level", "max_links": 1})
+    assert page.wait(run, "done", "failed")["status"] == "done"
+    words = page.get(f"/api/runs/{run}/result")["groups_html"]
+    assert f"{n_broken} rows break it, {n_blank} have a missing value in it" in words
+    assert "(missing)" not in words  # it has no value in the rule
 
 
 def test_two_servers_do_not_share_a_folder(tmp_path: Path) -> None:

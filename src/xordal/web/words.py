@@ -20,9 +20,13 @@ def for_page(text: str) -> str:
     "Columns cut: 'age'."
     >>> for_page("Byte 3 is no text. Save it as UTF-8, or give its encoding: --encoding latin-1.")
     'Byte 3 is no text. Save it as UTF-8.'
+    >>> for_page("9 seconds have passed. A time limit or Ctrl-C ends it.")
+    '9 seconds have passed.'
     """
     kept = []
     for sentence in _SENTENCE.split(text):
+        if "Ctrl-C" in sentence:  # the page has a button for that
+            continue
         option = _OPTION.search(sentence)
         if option is None:
             kept.append(sentence)

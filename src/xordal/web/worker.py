@@ -265,7 +265,7 @@ def _searched(
             on_entry=picture.entry,
             on_progress=picture.progress,
             # What scans will cost is measured before they begin; the picture tells the time left as they go.
-            notice=lambda line: None if is_cost(line) else tell(_note(line, is_passing="compil" in line)),
+            notice=lambda line: None if is_cost(line) else tell(_note(line, is_passing=_is_passing(line))),
         )
     except Interrupted as interrupted:
         stop.is_searching = False
@@ -313,6 +313,11 @@ def _wait_for(checkpoint: Path) -> None:
             return
         except BlockingIOError:
             time.sleep(0.1)
+
+
+def _is_passing(line: str) -> bool:
+    """Whether a note tells what is being done at the moment."""
+    return "compil" in line or "seconds have passed" in line
 
 
 def _note(line: str, *, is_passing: bool = False) -> dict[str, Any]:

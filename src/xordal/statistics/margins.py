@@ -32,6 +32,7 @@ from xordal.counting.oracle import CellCounts
 Integers = NDArray[np.int64]
 
 _LARGEST_CODE = 2**62
+_BITS = 63  # of a number that has a sign
 _PLACES = 8  # of a list that are compared one by one
 _NOTHING_VARIES = np.array([-1])  # the code of the stratum that every step begins with
 _ONE_ROW = np.array([1])  # its count
@@ -155,8 +156,8 @@ def _lists(counts: Sequence[Integers], strata: Sequence[Integers]) -> tuple[Inte
     part = np.repeat(np.arange(len(counts)), [len(of_part) + 1 for of_part in counts])
     flat = np.concatenate([piece for of_part in counts for piece in (_ONE_ROW, of_part)])
     code = np.concatenate([piece for of_part in strata for piece in (_NOTHING_VARIES, of_part)])
-    order = np.lexsort((flat, code, part))
-    code = code[order]
+    order = _order([part, code + 1, flat])
+    code, part = code[order], part[order]
     is_first = np.empty(len(code), dtype=np.bool_)
     is_first[0] = True
     is_first[1:] = (code[1:] != code[:-1]) | (part[1:] != part[:-1])
@@ -205,5 +206,24 @@ def _is_second_lower(keys: Integers, part: Integers, n_steps: int) -> NDArray[np
 
 
 def _order(keys: Sequence[Integers]) -> Integers:
-    """Return the order by the first key, then the second, and so on."""
-    return np.lexsort(keys[::-1])
+    """Return the order by the first key, then the second, and so on; equal ones as they come.
+
+    Keys are counts, ranks and numbers from 0 on, most of them small. NumPy sorts once for each key, so as many
+    as fit are put into one number first: sorting took a fifth of the time of p-values on tables of many levels.
+
+    Examples
+    --------
+    >>> _order([np.array([1, 0, 1]), np.array([2, 5, 0])]).tolist()
+    [1, 2, 0]
+    """
+    packed: list[Integers] = []
+    left = 0  # bits of the last number that are free
+    for key in keys:
+        n_bits = int(key.max(initial=0)).bit_length()
+        if packed and n_bits <= left:
+            packed[-1] = (packed[-1] << n_bits) | key
+            left -= n_bits
+        else:
+            packed.append(key)
+            left = _BITS - n_bits
+    return np.argsort(packed[0], kind="stable") if len(packed) == 1 else np.lexsort(packed[::-1])

@@ -18,7 +18,7 @@ from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CellCounts
 from xordal.statistics import margins as margins_module
-from xordal.statistics.margins import StepCounts, margins_of
+from xordal.statistics.margins import StepCounts, _order, margins_of
 from xordal.statistics.mean_bounds import mean_bounds
 from xordal.statistics.moments import DENSE, Moments, step_moments
 from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value, lowest_by_mean
@@ -316,3 +316,10 @@ def test_billions_of_rows_do_not_overflow() -> None:
     (found,) = moments_of(counts_of([([729_496_561, 7_341_303_711], [729_496_561, 7_341_303_711])]))
     assert found.mean == pytest.approx(1, rel=1e-6)
     assert found.variance == pytest.approx(2, rel=1e-6)
+
+
+def test_keys_put_into_one_number_have_the_same_order() -> None:
+    generator = np.random.default_rng(4)
+    for largest in ([3, 2, 4], [1] * 40, [2**62, 5, 2**40, 2], [0, 0], [2**31, 2**31, 2**31], [2**63 - 1, 2]):
+        keys = [generator.integers(0, most, 200, endpoint=True) for most in largest]
+        assert _order(keys).tolist() == np.lexsort(keys[::-1]).tolist()

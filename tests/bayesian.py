@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,15 +49,15 @@ def odd_network(seed: int = 0) -> BayesianNetwork:
     return BayesianNetwork(ODD_NAMES, ODD_LEVELS, plain.families)
 
 
-def difference(ours: BayesianNetwork, theirs: BayesianNetwork, name: Callable[[str], str] = str) -> float:
-    """The largest difference between conditional tables; names of the second are put through ``name``."""
-    place = {name(other): v for v, other in enumerate(theirs.variables)}
+def difference(ours: BayesianNetwork, theirs: BayesianNetwork) -> float:
+    """The largest difference between conditional tables; names and levels must be the same."""
+    place = {other: v for v, other in enumerate(theirs.variables)}
     assert set(place) == set(ours.variables)
     largest = 0.0
     for v, own in enumerate(ours.variables):
         other = theirs.families[place[own]]
-        assert [name(str(level)) for level in theirs.levels[place[own]]] == list(map(str, ours.levels[v]))
-        parents = [name(theirs.variables[p]) for p in other.parents]
+        assert list(map(str, theirs.levels[place[own]])) == list(map(str, ours.levels[v]))
+        parents = [theirs.variables[p] for p in other.parents]
         mine = [ours.variables[p] for p in ours.families[v].parents]
         assert sorted(parents) == sorted(mine)
         axes = [*(parents.index(p) for p in mine), len(mine)]

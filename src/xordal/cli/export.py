@@ -60,6 +60,8 @@ def convert(
 
 
 def _write(source: str, file: str, to: str | None, *, option: str) -> None:
+    from pathlib import Path
+
     from xordal.cli import screen
     from xordal.data.write import is_standard_output
     from xordal.errors import SettingsError
@@ -76,7 +78,9 @@ def _write(source: str, file: str, to: str | None, *, option: str) -> None:
         return
     if chosen not in ("json", "hif"):
         output.tell_rules_left_out(network)
-    output.write(file, network_text(network, chosen))
+    output.write(file, network_text(network, chosen, "" if source == "-" else Path(source).stem))
+    if chosen == "hif":
+        output.tell_where_groups_are_from(network)
     if chosen.startswith("uai"):
         screen.notes().print(
             "Note: UAI holds numbers only. Write to a file to have the names of variables and levels too.",

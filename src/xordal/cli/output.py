@@ -97,8 +97,24 @@ def write_network_to(file: str, network: Network, to: str, *, is_quiet: bool = F
         tell_rules_left_out(network)
     if not is_quiet:
         tell("the hidden groups" if to == "hif" else "the network", file)
+        if to == "hif":
+            tell_where_groups_are_from(network)
         if to.startswith("uai"):
             tell("its names", f"{file}{NAMES}")
+
+
+def tell_where_groups_are_from(network: Network) -> None:
+    """Say of a network without rows what its hypergraph may lack: tables do not say what is chance."""
+    from xordal.cli import screen
+    from xordal.model.network import DecomposableMarkovNetwork
+
+    if isinstance(network, DecomposableMarkovNetwork) and network.is_counted:
+        return
+    screen.notes().print(
+        "Note: no rows are known of this network, so only groups are listed whose parts are independent "
+        "exactly in its tables. Of a network that was learned, export the model file instead.",
+        soft_wrap=True,
+    )
 
 
 def write(file: str | None, pieces: Iterable[str]) -> None:

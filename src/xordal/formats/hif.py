@@ -1,9 +1,10 @@
 """HIF, the hypergraph interchange format: hidden groups as hyperedges.
 
 A pair cannot show a hidden group, and so no graph can: it is an edge between three or more. Each group is an
-edge with its kind, what its variables share in nats, and, where there are any, its rule in words and its
-p-value; each incidence says which block of the group a variable is in. An additive rule of the network is an
-edge of the kind "additive rule". Variables that are in no group and no rule are nodes without an edge.
+edge with its kind, what its variables share in nats, how much of it is hidden from pairs (in nats and as a
+share), and, where there are any, its rule in words and its p-value; each incidence says which block of the
+group a variable is in. An additive rule of the network is an edge of the kind "additive rule". Variables that
+are in no group and no rule are nodes without an edge.
 """
 
 from __future__ import annotations
@@ -108,6 +109,10 @@ def _attributes(group: NamedSubmodel, names: Sequence[str]) -> dict[str, object]
     told: dict[str, object] = {"kind": group.kind, "total_correlation": group.total_correlation}
     if group.context:
         told["context"] = list(group.context)
+    if group.hidden is not None:
+        told["hidden"] = group.hidden
+    if group.share is not None:
+        told["share"] = group.share.estimate
     if group.rule is not None:
         target = "" if group.rule.target is None else names[group.rule.target]
         told["rule"] = rule_text(group.rule, group.variables, target)

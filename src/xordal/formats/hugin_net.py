@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
 from xordal.formats.left_out import rule_remarks
-from xordal.formats.plain_words import original, plain_level, plain_word
+from xordal.formats.plain_words import original, plain_level, plain_word, title_word
 from xordal.formats.tokens import NET, Tokens
 from xordal.formats.written import Written
 from xordal.model.directed import BayesianNetwork
@@ -127,13 +127,13 @@ def _data(tokens: Tokens, shape: tuple[int, ...], child: str) -> list[str]:
     return found
 
 
-def write_net(network: BayesianNetwork) -> Iterator[str]:
+def write_net(network: BayesianNetwork, title: str) -> Iterator[str]:
     """Yield a network as the text of a Hugin NET file; numbers have as many digits as make them exact."""
     written = Written.of(
         network, lambda name: plain_word(name, RESERVED), lambda one: plain_level(one, RESERVED)
     )
     yield from (f"% Rule that the tables do not hold: {remark}\n" for remark in rule_remarks(network))
-    yield "net\n{\n}\n"
+    yield f'net\n{{\n  name = "{title_word(title)}";\n}}\n'
     for name, levels in zip(written.names, written.levels, strict=True):
         states = " ".join(f'"{level}"' for level in levels)
         yield f"node {name}\n{{\n  states = ( {states} );\n}}\n"

@@ -56,9 +56,12 @@ def _hif(network: Network) -> Iterator[str]:
 
 
 _OF_ANY: dict[str, Callable[[Network], Iterator[str]]] = {"graphml": _graphml, "dot": _dot, "hif": _hif}
-_TITLED: dict[str, Callable[[BayesianNetwork, str], Iterator[str]]] = {"bif": write_bif, "xmlbif": write_xmlbif}
-_OF_DIRECTED: dict[str, Callable[[BayesianNetwork], Iterator[str]]] = {
+_TITLED: dict[str, Callable[[BayesianNetwork, str], Iterator[str]]] = {
+    "bif": write_bif,
+    "xmlbif": write_xmlbif,
     "net": write_net,
+}
+_OF_DIRECTED: dict[str, Callable[[BayesianNetwork], Iterator[str]]] = {
     **{name: partial(write_uai, order=order_of(name)) for name in ("uai", "uai-pgmpy", "uai-pyagrum")},
 }
 
@@ -184,14 +187,15 @@ def write_network(network: Network, path: str | Path, to: str | None = None) -> 
     chosen = format_of(str(path), to)
     if chosen not in ("json", "hif") or isinstance(network, BayesianNetwork):
         warn_of_rules(network)
-    pieces = list(network_text(network, chosen))  # all of it first: an error must not leave half a file
+    title = "" if is_standard_output(path) else Path(path).stem
+    pieces = list(network_text(network, chosen, title))  # all of it first: an error must not leave half a file
     write_pieces(path, pieces)
     if chosen.startswith("uai") and not is_standard_output(path):
         write_text(f"{path}{NAMES}", write_names(as_directed(network), order_of(chosen)))
 
 
 def network_text(network: Network, to: str, title: str = "unknown") -> Iterator[str]:
-    """Yield a network as the text of a format; BIF and XMLBIF hold its title."""
+    """Yield a network as the text of a format; BIF, XMLBIF and NET hold its title."""
     if to in _OF_ANY:
         return _OF_ANY[to](network)
     if to in _TITLED:

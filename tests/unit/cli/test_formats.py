@@ -69,6 +69,31 @@ def test_export_to_standard_output(to: str, bif: Path, capsys: pytest.CaptureFix
     assert len(capsys.readouterr().out) > 40
 
 
+@pytest.mark.parametrize(
+    ("to", "told"), [("bif", "network {} {{"), ("xmlbif", "<NAME>{}</NAME>"), ("net", 'name = "{}"')]
+)
+def test_a_network_is_called_as_its_file(
+    to: str, told: str, bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("convert", str(bif), str(tmp_path / f"my dog.{to}")) == 0
+    assert told.format("my_dog") in (tmp_path / f"my dog.{to}").read_text()
+    assert run("export", str(bif), "--to", to) == 0
+    assert told.format(bif.stem) in capsys.readouterr().out
+
+
+def test_a_hypergraph_of_tables_says_what_it_lacks(
+    bif: Path, learned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables do not tell chance from dependence: groups of a network without rows are the exact ones."""
+    assert run("convert", str(bif), str(tmp_path / "groups.hif")) == 0
+    assert "no rows are known of this network" in capsys.readouterr().err
+    assert "no rows are known" in json.loads((tmp_path / "groups.hif").read_text())["metadata"]["groups"]
+    assert run("export", str(bif), "--to", "hif") == 0
+    assert "no rows are known of this network" in capsys.readouterr().err
+    assert run("export", str(learned), "-o", str(tmp_path / "found.hif")) == 0
+    assert "no rows" not in capsys.readouterr().err
+
+
 def test_uai_files_come_with_their_names(bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("export", str(bif), "--to", "uai", "-o", str(tmp_path / "net.uai")) == 0
     assert "its names" in capsys.readouterr().err
@@ -116,9 +141,11 @@ def test_direct_prints_and_writes_arcs(
 def test_a_directed_network_stays_as_it_is(
     bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("direct", str(bif), "-o", str(tmp_path / "same.bif")) == 0
+    same = tmp_path / "again" / bif.name  # a network is called as its file is
+    same.parent.mkdir()
+    assert run("direct", str(bif), "-o", str(same)) == 0
     assert "directed already" in capsys.readouterr().err
-    assert (tmp_path / "same.bif").read_text() == bif.read_text()
+    assert same.read_text() == bif.read_text()
     assert run("inspect", str(bif)) == 0
     assert "v3 + v1 -> v4" in capsys.readouterr().out.replace("\n", " ")
     assert run("inspect", str(bif), "--json") == 0

@@ -5,10 +5,10 @@ and GAMETES (3 of 20 markers, heritability 0.2), both from the Penn Machine Lear
 boosting (scikit-learn, default settings) gets the groups as features, by the five lines of
 [the page](../predictors.md); an explainable boosting machine (interpret, two bags) gets them as `interactions`,
 XGBoost (default settings) as `interaction_constraints`, as features, and as features of which it is told that
-the target grows more likely with each (`monotone_constraints`). Groups are found in the training rows of each fold
-alone. Numbers are the share of rows predicted right, by three-fold cross-validation: the mean over random
-states 0, 1, 2, ... of the predictor and of the features, and the range. The best possible is what a table of
-the true columns, counted in all rows, gets right.
+the target grows more likely with each (rising: `monotone_constraints`). Groups are found in the training rows
+of each fold alone. Numbers are the share of rows predicted right, by three-fold cross-validation: the mean over
+random states 0, 1, 2, ... of the predictor and of the features, and the range. The best possible is what a
+table of the true columns, counted in all rows, gets right.
 """
 
 from __future__ import annotations

@@ -340,11 +340,14 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     from xordal.formats.text import shown
 
     told: list[str] = []
+    counts: list[Suspect] = []
 
     def judge(found: Sequence[Suspect]) -> list[str]:
         left_out = _decide(found, how.columns or ())
         for column in found:
-            if column.name in left_out:
+            if column.kind == "counts" and how.weights is None and column.name not in (how.columns or ()):
+                counts.append(column)
+            elif column.name in left_out:
                 told.append(f"{column.message} {LEFT_OUT}")
             elif column.kind != "constant" or not is_quiet:
                 told.append(column.message)
@@ -353,6 +356,9 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     with warnings.catch_warnings(record=True) as caught, screen.packing(is_quiet) as on_rows:
         warnings.simplefilter("always", DataWarning)
         table = read(source, how, judge, told.append, warn=told.append, on_rows=on_rows)
+    if counts:
+        table, line = _counted(table, counts)
+        told.append(line)
     if table.n_rows < 2:
         raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
     for message in (*(str(warning.message) for warning in caught), *told):
@@ -360,6 +366,26 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     if table.n_variables < 2:
         raise DataError(f"Only one column is left, {table.names[0]!r}. A network needs at least two.")
     return table
+
+
+def _counted(table: CategoricalTable, found: Sequence[Suspect]) -> tuple[CategoricalTable, str]:
+    """Count rows by a column of counts where it can be nothing else; return the table and what to say.
+
+    It can be nothing else where every combination of the other columns stands once, as in a table of counts.
+    """
+    from xordal.data.read import Reading, read
+
+    name, codes = found[0].name, table.codes
+    others = [v for v in range(table.n_variables) if table.names[v] != name]
+    n_rows = codes.shape[1]
+    is_once = table.blocks is None and len({column.tobytes() for column in codes[others].T.copy()}) == n_rows
+    if len(found) > 1 or not is_once or len(others) < 2:
+        return table, " ".join(one.message for one in found)
+    told = (
+        f"Rows are counted by {name!r}, as with --weights {name}: each combination of the other columns stands "
+        f"there once. --categorical {name} takes it as a column."
+    )
+    return read(table, Reading(weights=name, missing="level"), lambda suspects: ()), told
 
 
 def _decide(found: Sequence[Suspect], asked_for: Sequence[str]) -> list[str]:

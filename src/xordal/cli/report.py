@@ -119,5 +119,5 @@ def _tell(learned: Learned, to: str) -> None:
     from xordal.formats.overview import overview
 
     console = screen.notes() if is_standard_output(to) else screen.output()
-    screen.print_lines(console, overview(learned).splitlines())
+    screen.print_lines(console, overview(learned, "the page").splitlines())
     output.tell("the report", to)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from xordal.errors import counted
+from xordal.formats.additive import evidence_text, rule_words, told
 from xordal.formats.shown import shown
 from xordal.formats.text import group_rule_text, link_text, ranked_groups, share_text
 from xordal.types.groups import Submodel
 from xordal.types.learned import Learned
 from xordal.types.varsets import members
 
-_MOST_GROUPS, _MOST_LINKS = 5, 8
+_MOST_GROUPS, _MOST_RULES, _MOST_LINKS = 5, 3, 8
 
 
-def overview(learned: Learned) -> str:
-    """Return a line on sizes, then the strongest hidden groups, or the first links where there is none.
+def overview(learned: Learned, all_in: str = ".groups") -> str:
+    """Return a line on sizes, the strongest hidden groups and rules, or the first links where there is none.
+
+    ``all_in`` is what has the groups that are not told.
 
     Examples
     --------
@@ -25,10 +28,15 @@ def overview(learned: Learned) -> str:
     groups = ranked_groups(learned.submodels or ())
     lines = [f"  {_group(learned, group)}" for group in groups[:_MOST_GROUPS]]
     if (left := len(groups) - _MOST_GROUPS) > 0:
-        lines.append(f"  and {counted(left, 'smaller group')}: .groups has all of them")
-    if not groups and learned.links:
-        told = ", ".join(link_text(learned.names(link)) for link in learned.links[:_MOST_LINKS])
-        lines.append(f"  {told}{', ...' if len(learned.links) > _MOST_LINKS else ''}")
+        lines.append(f"  and {counted(left, 'smaller group')}: {all_in} has all of them")
+    found = told(learned)
+    for rule in learned.rules[:_MOST_RULES]:
+        lines.append(f"  {rule_words(found, rule)}, {evidence_text(rule)}")
+    if (left := len(learned.rules) - _MOST_RULES) > 0:
+        lines.append(f"  and {counted(left, 'further rule')}")
+    if not lines and learned.links:
+        links = ", ".join(link_text(learned.names(link)) for link in learned.links[:_MOST_LINKS])
+        lines.append(f"  {links}{', ...' if len(learned.links) > _MOST_LINKS else ''}")
     if learned.run.stopped_by is not None:
         lines.append(f"  The search was ended by the {learned.run.stopped_by}: this is what it had learned.")
     return "\n".join([_sizes(learned), *lines])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,29 @@ def test_what_was_said_of_the_file_is_said_once(folder: Path) -> None:
     done = run("report", "titled.csv", cwd=folder)
     assert done.stderr.count("above the header") == 1
     assert "DataWarning" not in done.stderr
+
+
+def test_a_table_of_counts_is_counted(tmp_path: Path) -> None:
+    """By itself where every combination stands once; else the column is named and taken as it is."""
+    cells = [("f", "yes", 30), ("f", "no", 70), ("m", "yes", 60), ("m", "no", 0)]
+    (tmp_path / "t.csv").write_text("sex,smokes,Freq\n" + "".join(f"{a},{b},{n}\n" for a, b, n in cells))
+    done = run("learn", "t.csv", "--json", cwd=tmp_path)
+    assert "Rows are counted by 'Freq'" in done.stderr
+    asked = run("learn", "t.csv", "--json", "--weights", "Freq", cwd=tmp_path)
+    by_itself, by_name = json.loads(done.stdout), json.loads(asked.stdout)
+    assert by_itself["variables"] == by_name["variables"] == ["sex", "smokes"]
+    assert by_itself["trace"] == by_name["trace"]
+    for how in (["--categorical", "Freq"], ["--columns", "sex,smokes,Freq"]):
+        kept = run("learn", "t.csv", "--json", *how, cwd=tmp_path)
+        assert json.loads(kept.stdout)["variables"] == ["sex", "smokes", "Freq"]
+    (tmp_path / "twice.csv").write_text((tmp_path / "t.csv").read_text() + "f,yes,5\n")
+    twice = run("learn", "twice.csv", "--json", cwd=tmp_path)
+    assert json.loads(twice.stdout)["variables"] == ["sex", "smokes", "Freq"]
+    assert "--weights Freq" in twice.stderr
+
+
+def test_rules_are_told_in_words(tmp_path: Path) -> None:
+    run("generate", "parity", "-p", "variables=6", "-n", "400", "-o", "bits.csv", cwd=tmp_path)
+    done = run("report", "bits.csv", cwd=tmp_path)
+    assert "no links, no hidden groups, 1 rule" in done.stdout
+    assert "parity: 0, 2, 4 or 6 of these 6 have the value 1" in done.stdout

@@ -90,7 +90,7 @@ def _one_per_row(weights: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def _values(column: Column) -> Callable[[int], object]:
-    return lambda row: repr(str(column.levels[column.codes[row]])) if column.codes[row] >= 0 else None
+    return lambda row: column.levels[column.codes[row]] if column.codes[row] >= 0 else None
 
 
 def _check(numbers: NDArray[np.float64], where: Callable[[int], str], value: Callable[[int], object]) -> None:

@@ -179,7 +179,7 @@ MISTAKES: dict[str, tuple[bytes, list[str], int, str]] = {
         b"a,b,n\n1,2,1\n1,2,-3\n",
         ["--weights", "n"],
         1,
-        "line 3, column 'n': '-3' is not a row weight",
+        "line 3, column 'n': -3 is not a row weight",
     ),
     "NaN weight": (
         b"a,b,n\n1,2,1\n1,2,NaN\n",
@@ -187,7 +187,7 @@ MISTAKES: dict[str, tuple[bytes, list[str], int, str]] = {
         1,
         "line 3, column 'n': the weight is missing",
     ),
-    "weights of text": (GOOD, ["--weights", "sex"], 1, "'f' is not a row weight"),
+    "weights of text": (GOOD, ["--weights", "sex"], 1, "f is not a row weight"),
     "weights all zero": (b"a,b,n\n1,2,0\n", ["--weights", "n"], 1, "All row weights are zero"),
     "typo in --weights": (GOOD, ["--weights", "freq"], 1, "no column 'freq'; did you mean 'Freq'?"),
     "typo in --columns": (GOOD, ["--columns", "sex,smoke"], 1, "did you mean 'smokes'?"),

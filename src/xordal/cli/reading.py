@@ -18,7 +18,7 @@ from xordal.types.choices import CacheBy, Missing
 if TYPE_CHECKING:
     from xordal.data.dialect import TextFormat
     from xordal.data.discretise import Binning
-    from xordal.data.read import Reading
+    from xordal.data.reading import Reading
     from xordal.data.suspects import Suspect
     from xordal.data.table import CategoricalTable
 
@@ -200,7 +200,7 @@ class TableOptions:
 
     def reading(self) -> Reading:
         """Return how to read a table, from what the options say."""
-        from xordal.data.read import Reading
+        from xordal.data.reading import Reading
 
         return Reading(
             columns=names_in(self.columns),
@@ -373,7 +373,8 @@ def _counted(table: CategoricalTable, found: Sequence[Suspect]) -> tuple[Categor
 
     It can be nothing else where every combination of the other columns stands once, as in a table of counts.
     """
-    from xordal.data.read import Reading, read
+    from xordal.data.read import read
+    from xordal.data.reading import Reading
 
     name, codes = found[0].name, table.codes
     others = [v for v in range(table.n_variables) if table.names[v] != name]

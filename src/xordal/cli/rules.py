@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from xordal.data.read import Reading
+    from xordal.data.reading import Reading
     from xordal.data.suspects import Suspect
     from xordal.data.table import CategoricalTable
     from xordal.rules.finding import FoundRules

@@ -13,7 +13,7 @@ from xordal.cli import asking, output, reading, searching, stopping
 from xordal.errors import XordalError
 
 if TYPE_CHECKING:
-    from xordal.data.read import Reading
+    from xordal.data.reading import Reading
     from xordal.data.table import CategoricalTable
     from xordal.tuning.paths import TuningProgress
     from xordal.tuning.tune import Tuned

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack, cast
 
-from xordal.data.read import ReadingOptions, read, reading_of
+from xordal.data.read import read
+from xordal.data.reading import ReadingOptions, reading_of
 from xordal.data.suspects import Suspect
 from xordal.data.table import CategoricalTable
 from xordal.errors import warn

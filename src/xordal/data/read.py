@@ -9,118 +9,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from numbers import Integral
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, cast, get_args
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.column import MISSING, Column, Where, from_distinct, from_values, in_memory
-from xordal.data.dates import check_parts, with_parts
+from xordal.data.column import Column, Where, from_values, in_memory
 from xordal.data.design import Design
 from xordal.data.dialect import TextFormat
-from xordal.data.discretise import Binning, Bins, binned, merged
 from xordal.data.large.files import many_files
 from xordal.data.large.gather import RowsRead
 from xordal.data.large.read import lazy_source, read_files, read_stream
-from xordal.data.missing import Gaps, as_level, check_policy, rows_kept, settled, without_empty
-from xordal.data.select import check_names, named, select
-from xordal.data.suspects import Suspect, suspect, words_among_numbers
+from xordal.data.missing import Gaps, as_level, rows_kept, settled
+from xordal.data.reading import AnyBins, Reading, reading_of
+from xordal.data.select import check_names, named
+from xordal.data.steps import Judge, Steps
+from xordal.data.suspects import Suspect
 from xordal.data.table import CategoricalTable
 from xordal.data.weights import RowWeights, any_weights, weights_array, weights_of
-from xordal.errors import DataError, SettingsError, counted, nearest, warn
+from xordal.errors import DataError, SettingsError, counted, warn
 from xordal.types.choices import CacheBy, Missing
-
-Judge = Callable[[Sequence[Suspect]], Iterable[str]]
-"""Looks at the suspect columns and returns the names of those to leave out."""
-
-AnyBins = Bins | int | Mapping[str, Bins | int] | Literal["auto"] | None
-"""What a user may say of bins: a number, how to cut, either by the name of the column, or nothing."""
-
-NO_NUMBER = {
-    "-",
-    "--",
-    "---",
-    "\u2013",
-    "\u2014",
-    ".",
-    "..",
-    "n.a.",
-    "na",
-    "none",
-    "nil",
-    "missing",
-    "unknown",
-}
-"""What stands for a number that is not there; among words it may be a level, so only among numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a table is to be read; the parameters are those of :func:`read_table`."""
-
-    columns: Sequence[str] | None = None
-    exclude: Sequence[str] = ()
-    weights: Any = None
-    cluster: Any = None
-    missing: Missing = "error"
-    bins: Binning = field(default_factory=Binning)
-    merge_rare: int = 0
-    categorical: Sequence[str] = ()
-    dates: Sequence[str] | Mapping[str, Sequence[str]] = ()
-    text: TextFormat = field(default_factory=TextFormat)
-    sql: str | None = None
-    cache: CacheBy = "time"
-
-    def __post_init__(self) -> None:
-        check_policy(self.missing)
-        if not isinstance(self.merge_rare, Integral) or self.merge_rare < 0:
-            raise SettingsError(f"merge_rare must be a number of rows, not {self.merge_rare!r}.")
-        check_parts(self.dates)
-        if self.cache not in get_args(CacheBy):
-            raise SettingsError(
-                f"Unknown kind of cache {self.cache!r}; {nearest(self.cache, get_args(CacheBy))}"
-            )
-        if not isinstance(self.text, TextFormat):
-            raise SettingsError(f"text must be a TextFormat(...), not {self.text!r}.")
-
-
-class ReadingOptions(TypedDict, total=False):
-    """How a source is read, in the words of :func:`xordal.read_table`."""
-
-    columns: Sequence[str] | None
-    exclude: Sequence[str]
-    weights: Any
-    cluster: Any
-    missing: Missing
-    bins: AnyBins
-    merge_rare: int
-    categorical: Sequence[str]
-    dates: Sequence[str] | Mapping[str, Sequence[str]]
-    text: TextFormat | None
-    sql: str | None
-    cache: CacheBy
-
-
-def reading_of(**how: Unpack[ReadingOptions]) -> Reading:
-    """Return how to read a table, from the words of :func:`xordal.read_table`.
-
-    Raises
-    ------
-    SettingsError
-        If names are not in a list, or a value is out of range.
-    TypeError
-        If there is no such word.
-    """
-    for name in how:
-        if name not in ReadingOptions.__annotations__:
-            raise TypeError(f"There is no setting {name!r}; {nearest(name, ReadingOptions.__annotations__)}")
-    if any(isinstance(how.get(name), str) for name in ("columns", "exclude", "categorical")):
-        raise SettingsError("Give column names as a list, for example columns=['age', 'sex'].")
-    text = how.get("text")
-    return Reading(**{**how, "bins": Binning.of(how.get("bins")), "text": text or TextFormat()})  # type: ignore[arg-type]
 
 
 def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each with a default
@@ -346,88 +256,6 @@ def _refuse_clusters(how: Reading) -> None:
         raise DataError("Clusters are taken of tables in memory: one file, or a frame. Leave --cluster out.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Steps:
-    """What happens to columns on their way into a table, however they were read.
-
-    All of it happens to levels and their counts. So it is the same for columns with a row for each row of the
-    table, and for columns with a row for each value, weighted by its number.
-    """
-
-    how: Reading
-    judge: Judge
-    tell: Callable[[str], None]
-    warn: Callable[[str], None]
-
-    def needed(self, names: list[str]) -> list[str]:
-        """Return which of the columns of a source must be read."""
-        if self.how.dates:  # names may be those of parts of dates, which nobody knows yet
-            return names
-        every = [Column(name, (), np.empty(0, np.int32)) for name in names]
-        return [column.name for column in select(every, self.how.columns, self.how.exclude)]
-
-    def chosen(
-        self, every: list[Column], n_rows: int, *, is_part: bool = True
-    ) -> tuple[list[Column], set[str], dict[str, str]]:
-        """Return the columns that take part, which to take as they are, and what each part of a date is of.
-
-        Where only a part of the columns was read, those that are needed, excluded ones may not be among them.
-        """
-        have = {column.name for column in every}
-        left = [name for name in self.how.exclude if name in have or self.how.dates or not is_part]
-        found, declared, origin = _chosen(every, replace(self.how, exclude=left))
-        found = [_numbers_alone(column, n_rows, self.warn) for column in without_empty(found, self.warn)]
-        return found, declared, origin
-
-    def prepared(
-        self, columns: list[Column], weights: Sequence[NDArray[np.int64] | None], declared: set[str]
-    ) -> list[Column]:
-        """Make categories of columns, each with row weights of its own: bins, rare levels, none that is odd."""
-        how = self.how
-        weighted = [(_cut(c, how.bins, declared, w), w) for c, w in zip(columns, weights, strict=True)]
-        pairs = zip(columns, weighted, strict=True)
-        if cut := [one.name for one, (made, _) in pairs if len(made.levels) != len(one.levels)]:
-            self.tell(
-                f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {cut[0]}=5 cuts one in another "
-                "way, --categorical takes it as it is."
-            )
-        if how.merge_rare:
-            weighted = [(merged(column, how.merge_rare, w), w) for column, w in weighted]
-        odd = [suspect(column, w) for column, w in weighted if column.name not in declared]
-        left_out = set(self.judge([one for one in odd if one is not None]))
-        made = [column for column, _ in weighted]
-        return select(made, exclude=left_out) if left_out else made
-
-
-def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], dict[str, str]]:
-    """Return the columns that take part, dates as their parts, which to take as they are, and parts' dates."""
-    for name in how.dates if isinstance(how.dates, Mapping) else ():
-        named(every, name)
-    every, parts = with_parts(every, how.dates) if how.dates else (every, {})
-
-    def expanded(names: Iterable[str]) -> list[str]:
-        return [each for name in names for each in parts.get(name, [name])]
-
-    by_name = [name for name in (how.weights, how.cluster) if isinstance(name, str)]
-    only = None if how.columns is None else expanded(how.columns)
-    chosen = select(every, only, expanded([*how.exclude, *by_name]))
-    for name in how.bins.named:
-        named(every, name)
-    origin = {part: name for name, own in parts.items() for part in own}
-    return chosen, {named(every, name).name for name in expanded(how.categorical)}, origin
-
-
-def _numbers_alone(column: Column, n_rows: int, warn: Callable[[str], None]) -> Column:
-    """Return a column of numbers without the signs that stand for a missing one, such as a dash."""
-    words = words_among_numbers(column, n_rows)
-    if not words or not all(word.strip().lower() in NO_NUMBER for word in words):
-        return column
-    warn(f"Column {column.name!r} holds numbers; {', '.join(map(repr, words))} is taken as missing there.")
-    levels = [level for level in column.levels if level not in words]
-    groups = [MISSING if level in words else levels.index(level) for level in column.levels]
-    return from_distinct(column.name, levels, column.regrouped(groups, levels).codes, is_declared=False)
-
-
 def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
     """Return the columns of any source, missing values still marked, and what tells where a row is.
 
@@ -494,13 +322,3 @@ def _rows(
     stays = used.copy()
     stays[place] = kept
     return [column.only(kept) for column in columns], stays
-
-
-def _cut(column: Column, bins: Binning, declared: set[str], weights: NDArray[np.int64] | None) -> Column:
-    if column.name in bins.named:
-        return binned(column, bins.named[column.name], weights)
-    if bins.others is None or column.name in declared:
-        return column
-    found = suspect(column, weights)
-    is_cut = found is not None and found.kind == "continuous"
-    return binned(column, bins.others, weights) if is_cut else column

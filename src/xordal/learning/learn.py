@@ -12,7 +12,7 @@ from xordal import reference
 from xordal.counting.select import Backend
 from xordal.counting.threads import interruptible
 from xordal.data.entering import table_from
-from xordal.data.read import ReadingOptions
+from xordal.data.reading import ReadingOptions
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 from xordal.graph.chordal import ChordalGraph

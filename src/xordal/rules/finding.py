@@ -14,7 +14,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from xordal.data.read import ReadingOptions, read_table
+from xordal.data.read import read_table
+from xordal.data.reading import ReadingOptions
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError
 from xordal.rules.candidate import Candidate

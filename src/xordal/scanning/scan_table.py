@@ -12,7 +12,7 @@ from typing import Any, Literal, Unpack, get_args
 from xordal.counting.select import Backend, oracle_for
 from xordal.counting.threads import interruptible
 from xordal.data.entering import table_from
-from xordal.data.read import ReadingOptions
+from xordal.data.reading import ReadingOptions
 from xordal.data.table import CategoricalTable
 from xordal.data.to_frames import FrameLibrary, frame_of
 from xordal.errors import DataError, SettingsError, counted, nearest

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xordal.data.column import Column
-from xordal.data.read import NO_NUMBER
+from xordal.data.steps import NO_NUMBER
 from xordal.data.suspects import Kind, suspect
 from xordal.errors import DataError, counted
 from xordal.formats.shown import shown

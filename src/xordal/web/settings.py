@@ -8,7 +8,7 @@ from typing import Any
 
 from xordal.data.dialect import TextFormat
 from xordal.data.discretise import Binning, Bins
-from xordal.data.read import Reading
+from xordal.data.reading import Reading
 from xordal.errors import SettingsError, nearest
 from xordal.search.constraints import Constraints
 from xordal.search.limits import Limits

@@ -33,7 +33,7 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 
 if TYPE_CHECKING:
-    from xordal.data.read import Steps
+    from xordal.data.steps import Steps
 
 _LEVELS = "levels.arrow"
 _SMALL = 1 << 24  # cells of a table that is not worth a place in the cache: it is packed in a second

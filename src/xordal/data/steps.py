@@ -1,0 +1,134 @@
+"""What happens to columns on their way into a table, wherever they were read.
+
+Columns are chosen, dates become their parts, empty columns go; later numbers are cut into bins, rare levels
+merged, and columns looked at that are probably no categories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xordal.data.column import MISSING, Column, from_distinct
+from xordal.data.dates import with_parts
+from xordal.data.discretise import Binning, binned, merged
+from xordal.data.missing import without_empty
+from xordal.data.reading import Reading
+from xordal.data.select import named, select
+from xordal.data.suspects import Suspect, suspect, words_among_numbers
+
+Judge = Callable[[Sequence[Suspect]], Iterable[str]]
+"""Looks at the suspect columns and returns the names of those to leave out."""
+
+
+NO_NUMBER = {
+    "-",
+    "--",
+    "---",
+    "\u2013",
+    "\u2014",
+    ".",
+    "..",
+    "n.a.",
+    "na",
+    "none",
+    "nil",
+    "missing",
+    "unknown",
+}
+"""What stands for a number that is not there; among words it may be a level, so only among numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """What happens to columns on their way into a table, however they were read.
+
+    All of it happens to levels and their counts. So it is the same for columns with a row for each row of the
+    table, and for columns with a row for each value, weighted by its number.
+    """
+
+    how: Reading
+    judge: Judge
+    tell: Callable[[str], None]
+    warn: Callable[[str], None]
+
+    def needed(self, names: list[str]) -> list[str]:
+        """Return which of the columns of a source must be read."""
+        if self.how.dates:  # names may be those of parts of dates, which nobody knows yet
+            return names
+        every = [Column(name, (), np.empty(0, np.int32)) for name in names]
+        return [column.name for column in select(every, self.how.columns, self.how.exclude)]
+
+    def chosen(
+        self, every: list[Column], n_rows: int, *, is_part: bool = True
+    ) -> tuple[list[Column], set[str], dict[str, str]]:
+        """Return the columns that take part, which to take as they are, and what each part of a date is of.
+
+        Where only a part of the columns was read, those that are needed, excluded ones may not be among them.
+        """
+        have = {column.name for column in every}
+        left = [name for name in self.how.exclude if name in have or self.how.dates or not is_part]
+        found, declared, origin = _chosen(every, replace(self.how, exclude=left))
+        found = [_numbers_alone(column, n_rows, self.warn) for column in without_empty(found, self.warn)]
+        return found, declared, origin
+
+    def prepared(
+        self, columns: list[Column], weights: Sequence[NDArray[np.int64] | None], declared: set[str]
+    ) -> list[Column]:
+        """Make categories of columns, each with row weights of its own: bins, rare levels, none that is odd."""
+        how = self.how
+        weighted = [(_cut(c, how.bins, declared, w), w) for c, w in zip(columns, weights, strict=True)]
+        pairs = zip(columns, weighted, strict=True)
+        if cut := [one.name for one, (made, _) in pairs if len(made.levels) != len(one.levels)]:
+            self.tell(
+                f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {cut[0]}=5 cuts one in another "
+                "way, --categorical takes it as it is."
+            )
+        if how.merge_rare:
+            weighted = [(merged(column, how.merge_rare, w), w) for column, w in weighted]
+        odd = [suspect(column, w) for column, w in weighted if column.name not in declared]
+        left_out = set(self.judge([one for one in odd if one is not None]))
+        made = [column for column, _ in weighted]
+        return select(made, exclude=left_out) if left_out else made
+
+
+def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], dict[str, str]]:
+    """Return the columns that take part, dates as their parts, which to take as they are, and parts' dates."""
+    for name in how.dates if isinstance(how.dates, Mapping) else ():
+        named(every, name)
+    every, parts = with_parts(every, how.dates) if how.dates else (every, {})
+
+    def expanded(names: Iterable[str]) -> list[str]:
+        return [each for name in names for each in parts.get(name, [name])]
+
+    by_name = [name for name in (how.weights, how.cluster) if isinstance(name, str)]
+    only = None if how.columns is None else expanded(how.columns)
+    chosen = select(every, only, expanded([*how.exclude, *by_name]))
+    for name in how.bins.named:
+        named(every, name)
+    origin = {part: name for name, own in parts.items() for part in own}
+    return chosen, {named(every, name).name for name in expanded(how.categorical)}, origin
+
+
+def _numbers_alone(column: Column, n_rows: int, warn: Callable[[str], None]) -> Column:
+    """Return a column of numbers without the signs that stand for a missing one, such as a dash."""
+    words = words_among_numbers(column, n_rows)
+    if not words or not all(word.strip().lower() in NO_NUMBER for word in words):
+        return column
+    warn(f"Column {column.name!r} holds numbers; {', '.join(map(repr, words))} is taken as missing there.")
+    levels = [level for level in column.levels if level not in words]
+    groups = [MISSING if level in words else levels.index(level) for level in column.levels]
+    return from_distinct(column.name, levels, column.regrouped(groups, levels).codes, is_declared=False)
+
+
+def _cut(column: Column, bins: Binning, declared: set[str], weights: NDArray[np.int64] | None) -> Column:
+    if column.name in bins.named:
+        return binned(column, bins.named[column.name], weights)
+    if bins.others is None or column.name in declared:
+        return column
+    found = suspect(column, weights)
+    is_cut = found is not None and found.kind == "continuous"
+    return binned(column, bins.others, weights) if is_cut else column

@@ -250,9 +250,12 @@ _DOING: dict[Phase, str] = {
 def _tell_long(notice: Callable[[str], None] | None, phase: Phase, seconds: float) -> None:
     """Say, after some seconds, what is being done."""
     if notice is not None:
+        rest = "The links are learned."
+        if phase not in ("hidden groups", "rules"):
+            rest = "How long it takes depends on how many links there are to find."
         notice(
-            f"{seconds:.0f} seconds have passed; {_DOING[phase]} now. How long it takes depends on how many "
-            "links there are to find. A time limit or Ctrl-C ends it with what is learned until then."
+            f"{seconds:.0f} seconds have passed; {_DOING[phase]} now. {rest} A time limit or Ctrl-C ends it "
+            "with what is learned until then."
         )
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.messy import workbook
 from tests.examples import some
 from xordal import Bins, DataError, DataWarning, SettingsError, TextFormat, read_table
 from xordal.data.heading import find_heading
@@ -227,3 +228,30 @@ def test_a_network_takes_new_rows_as_they_are_written(tmp_path: Path) -> None:
         absent="missing",
     )
     assert chances.argmax(axis=1).tolist() == [1, 0]
+
+
+def test_of_several_sheets_a_warning_names_the_one_that_is_read(tmp_path: Path) -> None:
+    rows = [["a", "b"], ["0", "1"], ["1", "0"]]
+    path = written(tmp_path, workbook({"Notes": [["nothing here"]], "Old": rows, "New": rows}), "t.xlsx")
+    with pytest.warns(
+        DataWarning, match=r"the sheet 'Old' is read, not 'Notes', 'New'\. --sheet names another"
+    ):
+        assert read_table(path).names == ("a", "b")
+    assert read_table(path, text=TextFormat(sheet="New")).names == (
+        "a",
+        "b",
+    )  # said, so that nothing is guessed
+
+
+def test_what_is_compressed_again_and_again_is_refused(tmp_path: Path) -> None:
+    packed = PLAIN.encode()
+    for _ in range(3):
+        packed = bz2.compress(packed)
+    assert read_table(written(tmp_path, packed)).n_rows == 3
+    with pytest.raises(DataError, match="compressed more than 3 times over"):
+        read_table(written(tmp_path, bz2.compress(packed)))
+
+
+def test_a_table_that_begins_like_a_database_is_none(tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, "a,b,c,d,DUCKS\n0,1,0,1,0\n1,0,0,1,1\n"))
+    assert table.names == ("a", "b", "c", "d", "DUCKS")

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from xordal.counting.select import Backend
-from xordal.data.column import Column, in_memory
+from xordal.data.column import Column, in_memory, refuse_nested
 from xordal.data.discretise import Bins
 from xordal.data.entering import table_from
 from xordal.data.frames import is_plain_pandas
@@ -328,7 +328,10 @@ def _check_names(names: list[str], fitted: Any, n_fitted: int) -> None:
 def _columns(X: Any) -> list[Column]:
     from xordal.data.frames import columns_of
 
-    return X.columns() if isinstance(X, CategoricalTable) else columns_of(X)
+    if isinstance(X, CategoricalTable):
+        return X.columns()
+    refuse_nested(columns := columns_of(X))
+    return columns
 
 
 def _array(levels: tuple[Any, ...]) -> NDArray[Any]:

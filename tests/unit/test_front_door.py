@@ -14,7 +14,8 @@ import pytest
 
 import xordal
 from xordal import DataError, DataWarning, Learned, MultiLinkSearch, SettingsError
-from xordal.types.rules import Rule
+from xordal.types.groups import Share
+from xordal.types.rules import Rate, Rule
 
 XOR = pd.DataFrame([(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 30, columns=["a", "b", "c"])
 HOLED = pd.DataFrame({name: [None, *XOR[name]] for name in XOR.columns}, dtype="Int64")
@@ -30,6 +31,7 @@ def sources(tmp_path: Path) -> dict[str, Any]:
         "arrow": pl.from_pandas(XOR).to_arrow(),
         "array": XOR.to_numpy(),
         "mapping": XOR.to_dict("list"),
+        "records": XOR.to_dict("records"),
         "path": tmp_path / "xor.csv",
         "text": str(tmp_path / "xor.csv"),
     }
@@ -194,4 +196,17 @@ def test_a_column_that_others_determine_is_not_among_those_that_do() -> None:
     assert learned.submodels is not None
     rule = Rule("function", holds=0.93, by_chance=0.6, target=2, low=0.91, high=0.95)
     told = repr(replace(learned, submodels=(replace(learned.submodels[0], rule=rule),)))
-    assert told.splitlines()[1].startswith("  a, b determine c, in 93.0 % of rows left out")
+    assert told.splitlines()[1].startswith("  a, b determine c, in 93.0 % of rows held out")
+
+
+def test_what_is_told_in_few_lines_needs_no_other_text() -> None:
+    """A share is a sentence, and bare numbers have the names of their columns."""
+    learned = xordal.learn(XOR)
+    assert learned.submodels is not None
+    group = replace(learned.submodels[0], rule=None, share=Share(0.21, 0.19, 0.22))
+    told = repr(replace(learned, submodels=(group,)))
+    assert "  a, b, c: 21 % of what they share shows in no pair of them (19 to 22)" in told.splitlines()
+    rates = (Rate(("0", "1"), 31, 100, 0.23, 0.41), Rate(("1", "1"), 5, 100, 0.02, 0.11))
+    rule = Rule("rates", 0.18, 0.18, level="1", rates=rates, target=2)
+    told = repr(replace(learned, submodels=(replace(group, rule=rule),)))
+    assert "  a, b, c: c = 1 in 31 % of a/b = 0/1 (23 to 41), 5 % of 1/1 (2 to 11)" in told.splitlines()

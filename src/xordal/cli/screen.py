@@ -11,11 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.progress import (
     BarColumn,
     Progress,
@@ -25,7 +23,6 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
 from xordal.errors import counted
@@ -115,7 +112,7 @@ class TraceTable:
     def add(self, entry: TraceEntry) -> None:
         """Print one entry, and the headings before the first."""
         if self._steps == 0:
-            self._console.print(Text(_LEGEND, style="dim"))
+            self._print_wrapped("", _LEGEND.splitlines(), "dim")
             self._print([column.heading for column in self._columns], "learned links", style="bold")
         self._steps += 1
         from xordal.formats.text import step_text
@@ -128,17 +125,18 @@ class TraceTable:
         if sum(widths) + len(widths) + _NARROW > self._console.width:
             self._print_narrow(numbers, links, style)
             return
-        row = Table.grid(padding=(0, 1))
-        for width in widths:
-            row.add_column(justify="right", min_width=width, no_wrap=True)
-        row.add_column(overflow="fold")
-        row.add_row(*numbers, Text(f" {links}"), style=style)
-        self._console.print(row)
+        head = " ".join(number.rjust(width) for number, width in zip(numbers, widths, strict=True)) + "  "
+        self._print_wrapped(head, [links], style)
 
     def _print_narrow(self, numbers: list[str], links: str, style: str) -> None:
         """Print the links below the numbers, where there is no room beside them."""
         self._console.print(Text(" ".join(numbers), style=style))
-        self._console.print(Padding(Text(links, style=style), (0, 0, 0, 4), expand=False))
+        self._print_wrapped(" " * 4, [links], style)
+
+    def _print_wrapped(self, begin: str, lines: Iterable[str], style: str) -> None:
+        for line in lines:
+            for part in wrapped(self._console, begin, line):
+                self._console.print(Text(part, style=style), soft_wrap=True)
 
 
 @contextmanager
@@ -217,22 +215,25 @@ def scanning(quiet: bool) -> Iterator[Callable[[RankProgress], None]]:
         yield tell
 
 
-_NUMBER = re.compile(r"\d+\. ")
+_BEFORE = re.compile(r" *(?:\d+\. )?")
+_JOINED = "\ue000"  # a blank at which no line is broken
 
 
 def print_lines(console: Console, lines: Iterable[str]) -> None:
     """Print lines; one that is too wide goes on below its own indentation, or below what its number is of."""
     for line in lines:
-        text = line.lstrip(" ")
-        if not text:
-            console.print()
-            continue
-        if number := _NUMBER.match(line):
-            below = " " * number.end()
-            text = fill(line, console.width, subsequent_indent=below, break_long_words=False)
-            console.print(Text(text), soft_wrap=True)
-            continue
-        console.print(Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False))
+        begin = _BEFORE.match(line)[0]  # type: ignore[index]  # matches everything
+        for part in wrapped(console, begin, line.removeprefix(begin)):
+            console.print(Text(part), soft_wrap=True)
+
+
+def wrapped(console: Console, begin: str, text: str) -> list[str]:
+    """Return a text behind a beginning in lines as wide as the console; a link is not broken at its dash."""
+    room = max(console.width - len(begin), _NARROW)
+    lines = Text(text.replace(" - ", f"{_JOINED}-{_JOINED}")).wrap(console, room)
+    whole = [line.plain.rstrip().replace(_JOINED, " ") for line in lines] or [""]
+    below = " " * len(begin)
+    return [f"{below if at else begin}{line}".rstrip() for at, line in enumerate(whole)]
 
 
 def print_network(console: Console, learned: Learned) -> None:

@@ -12,8 +12,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from xordal.data.column import MISSING, Column, from_distinct, from_values
+from xordal.data.column import MISSING, Column, from_distinct, from_values, nested, refuse_nested
 from xordal.errors import DataError
+
+
+def any_column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = False) -> Column:
+    """Return an Arrow array as a column, also one of lists or objects, which can only be left out."""
+    if pa.types.is_nested(array.type):
+        return nested(name, len(array), "lists" if "list" in str(array.type).partition("<")[0] else "objects")
+    return column_of(name, array, is_declared)
 
 
 def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = False) -> Column:
@@ -24,10 +31,7 @@ def column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = 
     if pa.types.is_run_end_encoded(array.type):
         array = compute.run_end_decode(array)
     if pa.types.is_nested(array.type):
-        raise DataError(
-            f"Column {name!r} holds {array.type} values. Each cell must hold one category; leave the column "
-            "out or split it into columns of its own."
-        )
+        refuse_nested([nested(name, len(array), f"{array.type} values")])
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if isinstance(array.type, pa.BaseExtensionType):

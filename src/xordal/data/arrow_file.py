@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from xordal.data.arrow import column_of
+from xordal.data.arrow import any_column_of
 from xordal.data.column import Column
 from xordal.data.parquet import index_names
 from xordal.errors import DataError
@@ -18,7 +18,7 @@ def arrow_columns(data: bytes, label: str) -> list[Column]:
         raise DataError(f"{label}: this is no complete Arrow file ({error}). Write it anew.") from None
     stored = index_names(table.schema)
     both = zip(table.column_names, table.columns, strict=True)
-    return [column_of(name, array) for name, array in both if name not in stored]
+    return [any_column_of(name, array) for name, array in both if name not in stored]
 
 
 def _table(data: bytes) -> pa.Table:

@@ -6,7 +6,7 @@ few levels and is carried over to its many rows by one lookup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -32,12 +32,14 @@ def in_memory(row: int, name: str) -> str:
 class Column:
     """A named column: ``levels[codes[row]]`` is the value of a row, a negative code a missing one.
 
-    Levels are distinct and in their order; some may not occur until :meth:`only` leaves them out.
+    Levels are distinct and in their order; some may not occur until :meth:`only` leaves them out. A column of
+    lists or objects has none, and ``holds`` says what it holds: it can be left out, and not be taken.
     """
 
     name: str
     levels: tuple[Hashable, ...]
     codes: NDArray[np.int32]
+    holds: str = ""
 
     @property
     def is_missing(self) -> NDArray[np.bool_]:
@@ -103,6 +105,21 @@ def from_values(name: str, values: Sequence[Hashable]) -> Column:
             "Each cell must hold one category: text, a number or a truth value."
         ) from None
     return from_distinct(name, list(seen), codes, is_declared=False)
+
+
+def nested(name: str, n_rows: int, holds: str) -> Column:
+    """Return a column whose cells are no single values; see :func:`refuse_nested`."""
+    return Column(name, (), np.full(n_rows, MISSING, dtype=np.int32), holds)
+
+
+def refuse_nested(columns: Iterable[Column]) -> None:
+    """Refuse columns of lists or objects, where they are to be taken."""
+    for column in columns:
+        if column.holds:
+            raise DataError(
+                f"Column {column.name!r} holds {column.holds}. Each cell must hold one category: leave the "
+                "column out, or split it into columns of its own."
+            )
 
 
 def is_missing_value(value: Hashable) -> bool:

@@ -128,6 +128,7 @@ _GIVE = (
     "Europe), cp1251 (Cyrillic), shift_jis (Japanese), gb18030 (Chinese) (in Python: "
     "text=TextFormat(encoding='latin-1'))."
 )
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # characters that are in no text of one byte each
 _WORD = re.compile(rb"[A-Za-z\xc0-\xff]*[\xc0-\xff][A-Za-z\xc0-\xff]*")  # letters; below are signs, as of euros
 
 
@@ -146,6 +147,12 @@ def _unmarked(data: bytes, label: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if control := _CONTROL.search(data[:_LOOKED_AT]):
+            raise DataError(
+                f"{label}: byte {control.start()} is {control[0][0]:#04x}, which no text has, so this is no "
+                "table that can be read. Save the table as CSV, Excel or Parquet; if it is text, give its "
+                "encoding, for example --encoding utf-16 (in Python: text=TextFormat(encoding='utf-16'))."
+            ) from None
         words = _WORD.findall(data)
         is_western = all(byte not in data for byte in _UNUSED) and b"\0" not in data
         n_beyond = sum(byte > 127 for word in words for byte in word)

@@ -31,7 +31,11 @@ _NOT_A_TABLE = {
     b"GIF89a": _PICTURE,
     b"II*\0": _PICTURE,  # TIFF, in either order of bytes
     b"MM\0*": _PICTURE,
+    b"\x93NUMPY": "a NumPy array",
+    b"\x80\x04": "a Python pickle",
+    b"\x80\x05": "a Python pickle",
 }
+_WEB_PAGE = (b"<!doctype html", b"<html")
 
 
 def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
@@ -49,6 +53,8 @@ def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) 
     for start, kind in _NOT_A_TABLE.items():
         if data.startswith(start):
             raise DataError(f"{label} is {kind}. Save the table as CSV, Excel or Parquet.")
+    if is_web_page(data):
+        raise DataError(f"{label} is a web page. Save its table as CSV, Excel or Parquet.")
     if is_duckdb(data):
         raise DataError(f"{label} is a DuckDB database. Save the table as CSV, Excel or Parquet.")
     if is_workbook(data):
@@ -70,6 +76,17 @@ def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) 
 
         return arrow_columns(data, label), _by_row(label)
     return _text_columns(data, form, label, least_columns)
+
+
+def is_web_page(start: bytes) -> bool:
+    """Whether a file that begins so is HTML.
+
+    Examples
+    --------
+    >>> is_web_page(b"  <!DOCTYPE html><html>"), is_web_page(b"<BIF>")
+    (True, False)
+    """
+    return start[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_WEB_PAGE)
 
 
 def is_duckdb(start: bytes) -> bool:

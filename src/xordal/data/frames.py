@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xordal.data.arrow_extra import has_arrow, need_arrow
-from xordal.data.column import Column, from_distinct, from_values
+from xordal.data.column import Column, from_distinct, from_values, nested
+from xordal.data.records import record_columns
 from xordal.data.select import check_lengths
 from xordal.errors import DataError
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 def columns_of(source: Any) -> list[Column]:
     """Return the columns of a table in memory.
 
-    A pandas, polars or pyarrow frame, an object with an Arrow stream, a mapping of names to columns, a
-    two-dimensional NumPy array, or a sequence of rows; the last two have columns named x0, x1, ...
+    A pandas, polars or pyarrow frame, an object with an Arrow stream, a mapping of names to columns, a sequence
+    of mappings from names to values (records), a two-dimensional NumPy array, or a sequence of rows; the last
+    two have columns named x0, x1, ...
 
     Raises
     ------
@@ -42,6 +44,8 @@ def columns_of(source: Any) -> list[Column]:
     if isinstance(source, Mapping):
         check_lengths(source)
         return [_sequence_column(str(name), column) for name, column in source.items()]
+    if isinstance(source, Sequence) and source and all(isinstance(row, Mapping) for row in source):
+        return record_columns(source)
     if is_plain_pandas(source):
         return [_pandas_column(label, series) for label, series in source.items()]
     frame = _as_frame(source)
@@ -49,10 +53,12 @@ def columns_of(source: Any) -> list[Column]:
         return [_frame_column(*column) for column in zip(frame.columns, frame.iter_columns(), strict=True)]
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         need_arrow(f"A {type(source).__name__} is Arrow data", "Or make it a pandas frame.")
-        from xordal.data.arrow import column_of
+        from xordal.data.arrow import any_column_of
 
         table = _arrow_table(source)
-        return [column_of(name, array) for name, array in zip(table.column_names, table.columns, strict=True)]
+        return [
+            any_column_of(name, array) for name, array in zip(table.column_names, table.columns, strict=True)
+        ]
     return _array_columns(_as_array(source))
 
 
@@ -107,7 +113,7 @@ def _by_arrow(
     """Return a column by Arrow; from its values where Arrow has no type of its own for them."""
     import pyarrow as pa
 
-    from xordal.data.arrow import column_of
+    from xordal.data.arrow import any_column_of
 
     try:
         array = array_of()
@@ -115,11 +121,13 @@ def _by_arrow(
         return from_values(name, values())
     if isinstance(array.type, pa.BaseExtensionType):
         return from_values(name, values())
-    return column_of(name, array, is_declared)
+    return any_column_of(name, array, is_declared)
 
 
 def _plain_column(name: str, values: Sequence[Any]) -> Column:
     """Return a column from its values without Arrow: with the levels that Arrow would have made of them."""
+    if (odd := next((value for value in values if isinstance(value, list | dict)), None)) is not None:
+        return nested(name, len(values), "lists" if isinstance(odd, list) else "objects")
     column = from_values(name, values)
     wrong = next((level for level in column.levels if isinstance(level, float) and isinf(level)), None)
     if wrong is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
 from typing import Any
 
-from xordal.data.column import Column, from_values
+from xordal.data.column import Column
+from xordal.data.records import record_columns
 from xordal.errors import DataError
 
 
@@ -28,26 +28,22 @@ def json_columns(text: str, label: str) -> list[Column]:
     Raises
     ------
     DataError
-        If a line is no JSON object, with its number; if a value is no single category.
+        If a line is no JSON object, with its number.
     """
     objects = _listed(text, label) if text.lstrip().startswith("[") else _lines(text, label)
     if not objects:
         raise DataError(f"{label}: there are no rows.")
-    names = dict.fromkeys(name for _, row in objects for name in row)
-    return [from_values(name, [_cell(row.get(name), name, label, at) for at, row in objects]) for name in names]
+    return record_columns(objects, label)
 
 
-def _lines(text: str, label: str) -> list[tuple[int, dict[str, Any]]]:
-    found = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            found.append((number, _object(_parsed(line, f"{label}, line {number}"), f"{label}, line {number}")))
-    return found
+def _lines(text: str, label: str) -> list[dict[str, Any]]:
+    lines = [(f"{label}, line {n}", line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return [_object(_parsed(line, where), where) for where, line in lines]
 
 
-def _listed(text: str, label: str) -> list[tuple[int, dict[str, Any]]]:
+def _listed(text: str, label: str) -> list[dict[str, Any]]:
     rows = _parsed(text, label)
-    return [(number, _object(row, f"{label}, object {number}")) for number, row in enumerate(rows, start=1)]
+    return [_object(row, f"{label}, object {number}") for number, row in enumerate(rows, start=1)]
 
 
 def _parsed(text: str, where: str) -> Any:
@@ -61,12 +57,3 @@ def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DataError(f'{where}: {str(value)[:40]} is no JSON object such as {{"age": 31}}.')
     return value
-
-
-def _cell(value: Any, name: str, label: str, number: int) -> Hashable:
-    if isinstance(value, dict | list):
-        raise DataError(
-            f"{label}, row {number}, column {name!r}: a list or an object is no category. "
-            "Leave the column out when you write the file, or write one column for each part."
-        )
-    return value  # type: ignore[no-any-return]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.column import Column, Where
+from xordal.data.column import Column, Where, refuse_nested
 from xordal.data.levels import unused
 from xordal.errors import DataError, SettingsError, counted, nearest
 from xordal.types.choices import Missing
@@ -161,6 +161,26 @@ def without_empty(columns: Sequence[Column], tell: Callable[[str], None]) -> lis
     told += f" and {counted(left, 'other')}" if left > 0 else ""
     tell(f"Without a single value, so left out: {told}.")
     return kept
+
+
+def without_nested(
+    columns: Sequence[Column], asked_for: Collection[str], tell: Callable[[str], None]
+) -> list[Column]:
+    """Leave out columns of lists or objects, and say so; one that was asked for by name is refused.
+
+    Raises
+    ------
+    DataError
+        If a column was asked for, or no other is left.
+    """
+    odd = [column for column in columns if column.holds]
+    refuse_nested(odd if len(odd) == len(columns) else [one for one in odd if one.name in asked_for])
+    for column in odd:
+        tell(
+            f"Column {column.name!r} holds {column.holds}, which are no category, so it is left out. Split it "
+            "into columns of its own to take it in."
+        )
+    return [column for column in columns if not column.holds]
 
 
 def as_level(column: Column) -> Column:

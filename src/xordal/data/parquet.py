@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 from pyarrow import parquet
 
-from xordal.data.arrow import column_of
+from xordal.data.arrow import any_column_of
 from xordal.data.column import Column
 from xordal.errors import DataError
 
@@ -22,7 +22,7 @@ def parquet_columns(data: bytes, label: str) -> list[Column]:
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{label}: this is no complete Parquet file ({error}). Write it anew.") from None
     return [
-        column_of(name, array)
+        any_column_of(name, array)
         for name, array in zip(table.column_names, table.columns, strict=True)
         if name not in index_names(schema)
     ]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xordal.data.column import MISSING, Column, from_distinct
 from xordal.data.dates import with_parts
 from xordal.data.discretise import Binning, binned, merged
-from xordal.data.missing import without_empty
+from xordal.data.missing import without_empty, without_nested
 from xordal.data.reading import Reading
 from xordal.data.select import named, select
 from xordal.data.suspects import Suspect, suspect, words_among_numbers
@@ -72,6 +72,7 @@ class Steps:
         have = {column.name for column in every}
         left = [name for name in self.how.exclude if name in have or self.how.dates or not is_part]
         found, declared, origin = _chosen(every, replace(self.how, exclude=left))
+        found = without_nested(found, {*(self.how.columns or ()), *declared}, self.warn)
         found = [_numbers_alone(column, n_rows, self.warn) for column in without_empty(found, self.warn)]
         return found, declared, origin
 

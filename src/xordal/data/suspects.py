@@ -13,6 +13,9 @@ The rules look at levels, rows and a few telling names:
 * words: numbers like these, and a few words among them;
 * identifier: more than 20 levels, and most rows (of whole numbers: all rows) have one of their own;
 * many levels: more than 100;
+* alike: levels that differ in blanks only, or in case, such as Yes and yes (case in words of three letters or
+  more: Aa and AA may be genotypes);
+* nested: each cell is a list or an object, and no category;
 * constant: one level. It can have no links.
 """
 
@@ -30,9 +33,20 @@ from xordal.data.column import Column
 from xordal.data.dates import as_dates
 from xordal.data.levels import as_numbers
 from xordal.data.numerals import is_numeral
+from xordal.errors import counted
 
 Kind = Literal[
-    "continuous", "words", "dates", "identifier", "repeated", "many levels", "counts", "weights", "constant"
+    "continuous",
+    "words",
+    "dates",
+    "identifier",
+    "repeated",
+    "many levels",
+    "alike",
+    "nested",
+    "counts",
+    "weights",
+    "constant",
 ]
 
 _FEW = 10
@@ -53,6 +67,8 @@ _THING_NAMES = re.compile(
     rf"(?:.*[ _.-])?(?:{_THING})(?:[ _.-]?(?:id|no|nr|num|number|code|key))?", re.IGNORECASE
 )
 _MOST_WORDS = 3  # different words among numbers
+_MOST_ALIKE = 3  # pairs of alike levels that are named
+_FOLDED_FROM = 3  # letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +107,17 @@ def suspect(column: Column, weights: NDArray[np.int64] | None = None) -> Suspect
     'continuous'
     >>> suspect(from_values("id", [f"person {n}" for n in range(40)])).kind
     'identifier'
+    >>> suspect(from_values("smokes", ["yes", "Yes ", "no"])).message
+    "Column 'smokes' has levels that differ in case or blanks only: 'Yes ' and 'yes'. Where they mean ..."
     >>> suspect(from_values("day", [n % 31 for n in range(400)])) is None
     True
     """
     seen = _Seen(column, as_numbers(column.levels), _n_present(column, weights))
     return next((found for rule in _RULES if (found := rule(seen)) is not None), None)
+
+
+def _nested(seen: _Seen) -> Suspect | None:
+    return seen.told("nested", f"holds {seen.column.holds}.") if seen.column.holds else None
 
 
 def _dates(seen: _Seen) -> Suspect | None:
@@ -159,7 +181,38 @@ def _many_levels(seen: _Seen) -> Suspect | None:
     return seen.told("many levels", told + _MERGE)
 
 
-_RULES = (_dates, _weights, _repeated, _counts, _constant, _continuous, _words, _identifier, _many_levels)
+def _alike(seen: _Seen) -> Suspect | None:
+    groups: dict[str, list[str]] = {}
+    for level in seen.column.levels:
+        if isinstance(level, str):
+            groups.setdefault(_folded(level), []).append(level)
+    same = [" and ".join(map(repr, levels)) for levels in groups.values() if len(levels) > 1]
+    if not same:
+        return None
+    more = f" and {counted(len(same) - _MOST_ALIKE, 'other')}" if len(same) > _MOST_ALIKE else ""
+    told = f"has levels that differ in case or blanks only: {'; '.join(same[:_MOST_ALIKE])}{more}. "
+    return seen.told("alike", told + "Where they mean the same, write them alike in the table.")
+
+
+def _folded(level: str) -> str:
+    """Return what is left of a level without blanks around it and, in longer words, without case."""
+    plain = " ".join(level.split())
+    return plain.casefold() if len(plain) >= _FOLDED_FROM else plain
+
+
+_RULES = (
+    _nested,
+    _dates,
+    _weights,
+    _repeated,
+    _counts,
+    _constant,
+    _continuous,
+    _words,
+    _identifier,
+    _many_levels,
+    _alike,
+)
 """The first that applies is told."""
 
 

@@ -200,27 +200,73 @@ def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequ
 
 
 def function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:
-    """Return a line for each column that enters by a function, with the levels of each value."""
+    """Return what each sign of the formula means: functions with the levels of each value, and brackets.
+
+    Columns that share a function share a line.
+
+    Examples
+    --------
+    >>> rule = AdditiveRule((0, 1, 2), 3, ((2, 0, 1), (2, 0, 1), (0, 1)), 0, 1000, 0, 0.5, -500.0)
+    >>> levels = (("x", "y", "z"), ("x", "y", "z"), ("no", "yes"))
+    >>> found = FoundRules(("a", "b", "c"), levels, (rule,), 1000, (), (), 0.0)
+    >>> statement(found, rule)
+    'f(a) + f(b) + [c = yes] ≡ 0 (mod 3)'
+    >>> for line in function_lines(found, rule):
+    ...     print(line)
+    f is 0 where the value is y; 1 where it is z; 2 where it is x (in a, b)
+    [c = yes] is 1 where that holds, else 0
+    """
     if rule.name in ("function", "same", "exactly one", "parity") or not _has_levels(found, rule):
         return []
     found, rule = _with_values(found, rule)
-    lines = []
+    if _signs_text(rule, [""] * len(rule.variables), [found.levels[v] for v in rule.variables]) is not None:
+        return []
+    weights, brackets = [], []
+    functions: dict[tuple[str, ...], list[str]] = {}
     for v, values in zip(rule.variables, rule.functions, strict=True):
-        of = found.levels[v]
-        if len(values) == 2 or _weight(of, values, rule.modulus) is not None:
-            extra = [k for k, level in enumerate(of) if not _is_number(level)] if len(values) > 2 else []
-            if not extra or all(values[k] is None for k in extra):
-                continue
-            told = ", ".join(f"{shown(of[k])} counts as {values[k]}" for k in extra if values[k] is not None)
-            lines.append(f"in {shown(found.variables[v])}, {told} after its weight")
-            continue
-        groups: dict[int | None, list[str]] = {}
-        for level, value in zip(of, values, strict=True):
-            groups.setdefault(value, []).append(shown(level))
-        ordered = sorted(groups, key=lambda value: (value is None, value or 0))
-        told = "; ".join(f"{'?' if g is None else g}: {' '.join(groups[g])}" for g in ordered)
-        lines.append(f"f({shown(found.variables[v])}) is {told}")
+        of, name = found.levels[v], shown(found.variables[v])
+        if _weight(of, values, rule.modulus) is not None:
+            weights += _beside_weight(name, of, values)
+        elif len(values) == 2 and None not in values:
+            brackets.append(f"[{name} = {shown(of[1])}]")
+        else:
+            functions.setdefault(_by_value(of, values), []).append(name)
+    lines = weights + [_function_line(parts, names) for parts, names in functions.items()]
+    if brackets:
+        lines.append(
+            f"{brackets[0]} is 1 where that holds, else 0{'; so are the others' if brackets[1:] else ''}"
+        )
     return lines[:_MOST_TERMS] + ([f"and {len(lines) - _MOST_TERMS} more"] if len(lines) > _MOST_TERMS else [])
+
+
+def _beside_weight(name: str, levels: Sequence[Hashable], values: Sequence[int | None]) -> list[str]:
+    """Return what levels that are no numbers count as, in a column whose numbers count by a weight."""
+    both = zip(levels, values, strict=True)
+    words = [(level, value) for level, value in both if not _is_number(level) and value is not None]
+    if len(values) == 2 or not words:
+        return []
+    told = ", ".join(f"{shown(level)} counts as {value}" for level, value in words)
+    return [f"in {name}, {told} after its weight"]
+
+
+def _by_value(levels: Sequence[Hashable], values: Sequence[int | None]) -> tuple[str, ...]:
+    """Return each value of a function with the levels that have it, the smallest first, unknown ones last."""
+    having: dict[int | None, list[str]] = {}
+    for level, value in zip(levels, values, strict=True):
+        having.setdefault(value, []).append(shown(level))
+    ordered = sorted(having, key=lambda value: (value is None, value or 0))
+    return tuple(f"{'not known' if v is None else v} where it is {_either(having[v])}" for v in ordered)
+
+
+def _either(levels: Sequence[str]) -> str:
+    return f"{', '.join(levels[:-1])} or {levels[-1]}" if len(levels) > 1 else levels[0]
+
+
+def _function_line(parts: tuple[str, ...], names: Sequence[str]) -> str:
+    """Return a function in words, that of one column or of several."""
+    first = parts[0].replace("where it is", f"where {names[0] if len(names) == 1 else 'the value'} is", 1)
+    told = "; ".join((first, *parts[1:]))
+    return f"f({names[0]}) is {told}" if len(names) == 1 else f"f is {told} (in {', '.join(names)})"
 
 
 def _is_number(level: Hashable) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from xordal.data.files import file_bytes
+from xordal.data.files import file_bytes, is_web_page
+from xordal.data.json_lines import looks_like_json
 from xordal.data.write import is_standard_output, write_pieces, write_text
 from xordal.errors import ModelFileError, SettingsError, nearest
 from xordal.formats import model_file
@@ -121,11 +122,13 @@ def is_network_file(path: str | Path) -> bool:
     with Path(path).open("rb") as file:
         start = file.read(4096)
     text = start.decode("utf-8-sig", "replace").lstrip()
-    if text.startswith(("{", "[")):  # JSON Lines have a whole object in their first line
+    if text.startswith("["):  # a list of objects is a table
+        return not looks_like_json(text)
+    if text.startswith("{"):  # JSON Lines have a whole object in their first line
         return not text.startswith('{"') or '"format"' in text[:400] or "}" not in text.partition("\n")[0]
     # The header of a table may well begin with a word of these formats, such as "class"; it has no braces.
     return (
-        text.startswith("<")
+        (text.startswith("<") and not is_web_page(start))
         or is_uai(text)
         or (_first_word(text) in (*_BIF_WORDS, *_NET_WORDS) and "{" in text)
     )

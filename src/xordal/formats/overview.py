@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from xordal.errors import counted
-from xordal.formats.additive import evidence_text, rule_words, told
+from xordal.formats.additive import evidence_text, function_lines, rule_words, told
 from xordal.formats.shown import shown
 from xordal.formats.text import group_rule_text, link_text, ranked_groups, share_text
-from xordal.types.groups import Submodel
+from xordal.types.groups import Share, Submodel
 from xordal.types.learned import Learned
 from xordal.types.varsets import members
 
 _MOST_GROUPS, _MOST_RULES, _MOST_LINKS = 5, 3, 8
+_MOST_FUNCTIONS = 3
 
 
 def overview(learned: Learned, all_in: str = ".groups") -> str:
@@ -32,6 +33,7 @@ def overview(learned: Learned, all_in: str = ".groups") -> str:
     found = told(learned)
     for rule in learned.rules[:_MOST_RULES]:
         lines.append(f"  {rule_words(found, rule)}, {evidence_text(rule)}")
+        lines += [f"    {line}" for line in function_lines(found, rule)[:_MOST_FUNCTIONS]]
     if (left := len(learned.rules) - _MOST_RULES) > 0:
         lines.append(f"  and {counted(left, 'further rule')}")
     if not lines and learned.links:
@@ -65,4 +67,10 @@ def _group(learned: Learned, group: Submodel) -> str:
         return f"{', '.join(others)}{given} {group_rule_text(learned, group, group.rule).removeprefix('they ')}"
     if group.rule is not None:
         return f"{names}{given}: {group_rule_text(learned, group, group.rule)}"
-    return f"{names}{given}" + ("" if group.share is None else f": {share_text(group.share)}")
+    return f"{names}{given}" + ("" if group.share is None else f": {_share(group.share)}")
+
+
+def _share(share: Share) -> str:
+    """Return a share of what is hidden in a sentence that needs no heading."""
+    part, _, interval = share_text(share).partition(" % hidden")
+    return f"{part} % of what they share shows in no pair of them{interval}"

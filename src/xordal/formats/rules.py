@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xordal.data.levels import as_number
 from xordal.data.missing import MISSING_LEVEL
 from xordal.errors import counted
 from xordal.formats.shown import shown
@@ -27,16 +28,16 @@ def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
     >>> rule_text(Rule("sum", 1.0, 0.2, additive, is_exact=True), ["x", "y", "z"])
     'x - y + z ≡ 3 (mod 5), levels numbered from 0, in all rows (20.0 % by chance)'
     >>> rule_text(Rule("function", 0.93, 0.6, target=2, low=0.91, high=0.95), ["a", "b", "c"], target="c")
-    'they determine c, in 93.0 % of rows left out (91.0 to 95.0; 60.0 % by its commonest level)'
+    'they determine c, in 93.0 % of rows held out (91.0 to 95.0; 60.0 % by its commonest level)'
     >>> rates = (Rate(("L1", "Acme"), 31, 100, 0.23, 0.41), Rate(("L2", "Acme"), 5, 100, 0.02, 0.11))
     >>> rule_text(Rule("rates", 0.18, 0.18, level="yes", rates=rates), ["line", "part", "bad"], target="bad")
     'bad = yes in 31 % of L1/Acme (23 to 41), 5 % of L2/Acme (2 to 11)'
     """
     words = rule_words(rule, names, target)
     if rule.kind == "rates":
-        return f"{words} in {_rates_text(rule.rates)}"
+        return f"{words} in {_rates_text(rule.rates, [name for name in names if name != target])}"
     if rule.kind == "function":
-        return f"{words}, {_how_often(rule, 'rows left out')} by its commonest level)"
+        return f"{words}, {_how_often(rule, 'rows held out')} by its commonest level)"
     return f"{words}, {_how_often(rule, 'rows')} by chance)"
 
 
@@ -60,9 +61,10 @@ def _how_often(rule: Rule, rows: str) -> str:
     return f"in {100 * rule.holds:.1f} % of {rows} ({100 * rule.low:.1f} to {100 * rule.high:.1f}; {chance}"
 
 
-def _rates_text(rates: Sequence[Rate]) -> str:
+def _rates_text(rates: Sequence[Rate], names: Sequence[str]) -> str:
     """Return rates in words: all, or the highest and the lowest of many.
 
+    Where levels are bare numbers, the first of them are told with the names of their columns.
     Combinations with a missing value are only counted, where there are others: they tell least.
     """
     known = [rate for rate in rates if MISSING_LEVEL not in rate.levels] or list(rates)
@@ -74,9 +76,12 @@ def _rates_text(rates: Sequence[Rate]) -> str:
     if n_missing := len(rates) - len(known):
         more.append(f"{counted(n_missing, 'combination')} with a missing value")
     rest = f"; not shown: {', '.join(more)}" if more else ""
-    return f"{', '.join(map(_rate_text, told))}{rest}"
+    is_bare = all(as_number(level) is not None for rate in known for level in rate.levels)
+    first = f"{'/'.join(names)} = " if is_bare else ""
+    words = [_rate_text(rate, "" if at else first) for at, rate in enumerate(told)]
+    return f"{', '.join(words)}{rest}"
 
 
-def _rate_text(rate: Rate) -> str:
-    levels = "/".join(map(shown, rate.levels))
+def _rate_text(rate: Rate, columns: str) -> str:
+    levels = columns + "/".join(map(shown, rate.levels))
     return f"{100 * rate.share:.0f} % of {levels} ({100 * rate.low:.0f} to {100 * rate.high:.0f})"

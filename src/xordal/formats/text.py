@@ -157,8 +157,7 @@ def _cliques(learned: Learned) -> list[str]:
 
 
 def hidden_groups_lines(learned: Learned) -> list[str]:
-    """Return the hidden groups in words."""
-    """Return the hidden groups, the largest hidden part first; of many only the first."""
+    """Return the hidden groups in words, the largest hidden part first; of many only the first."""
     if not learned.submodels:
         return []
     groups = ranked_groups(learned.submodels)

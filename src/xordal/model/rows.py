@@ -15,7 +15,7 @@ from typing import Any, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.column import Column, Where
+from xordal.data.column import Column, Where, refuse_nested
 from xordal.data.dates import parts_named
 from xordal.data.dialect import TextFormat
 from xordal.data.discretise import OTHER_LEVEL, bin_of, is_binned
@@ -134,6 +134,7 @@ def encoded(
         if name in ignore:
             continue
         if name in by_name:
+            refuse_nested([by_name[name]])
             codes[v] = codes_of(by_name[name], network.levels[v], by_text=by_text)
         elif absent == "error":
             raise DataError(

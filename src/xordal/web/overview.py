@@ -43,10 +43,16 @@ _ODD: dict[Kind, tuple[str, str]] = {
         "Looks like a count of rows; under More settings each row counts as often as it says.",
         "It is taken as a column like any other.",
     ),
+    "alike": (
+        "Some values differ only in case, or in blanks around them. If they mean the same, write them alike in "
+        "the file.",
+        "Each way of writing is a value of its own.",
+    ),
+    "nested": ("Each cell is a list. Split it into columns of its own in the file.", "It cannot be taken."),
     "constant": ("The same value in every row: nothing can depend on it.", "It is taken all the same."),
 }
 """What each kind of odd column is, and what becomes of it where it is taken; others are left out."""
-_LEFT_OUT: set[Kind] = {"identifier", "repeated", "dates", "weights", "words", "constant", "counts"}
+_LEFT_OUT: set[Kind] = {"identifier", "repeated", "dates", "weights", "words", "constant", "counts", "nested"}
 
 
 def overview(columns: Sequence[Column]) -> dict[str, Any]:

@@ -93,3 +93,38 @@ def test_rules_are_told_in_words(tmp_path: Path) -> None:
     done = run("report", "bits.csv", cwd=tmp_path)
     assert "no links, no hidden groups, 1 rule" in done.stdout
     assert "parity: 0, 2, 4 or 6 of these 6 have the value 1" in done.stdout
+
+
+def test_a_sum_says_what_its_functions_and_brackets_are(tmp_path: Path) -> None:
+    """Rows of three marks, of which the outcome tells whether crosses are more than noughts."""
+    marks = [(a, b, c) for a in "xo." for b in "xo." for c in "xo."]
+    kept = [m for m in marks if 0 <= m.count("x") - m.count("o") <= 1]
+    rows = "".join(f"{','.join(m)},{'yes' if m.count('x') > m.count('o') else 'no'}\n" for m in kept)
+    (tmp_path / "marks.csv").write_text("a,b,c,more\n" + rows * 20)
+    told = run("report", "marks.csv", cwd=tmp_path).stdout
+    assert "f(a) + f(b) + f(c) - [more = yes] = 0" in told
+    assert "    f is -1 where the value is o; 0 where it is .; 1 where it is x (in a, b, c)\n" in told
+    assert "    [more = yes] is 1 where that holds, else 0\n" in told
+
+
+def test_lines_end_where_their_text_ends_and_break_between_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    chain = ["first column", "second column", "third column", "fourth column"]
+    rows = "".join(
+        f"{n % 2},{n % 2 ^ (n % 7 == 0)},{n % 2 ^ (n % 5 == 0)},{n % 2 ^ (n % 3 == 0)}\n" for n in range(400)
+    )
+    (tmp_path / "chain.csv").write_text(",".join(chain) + "\n" + rows)
+    for command in ("report", "learn"):
+        lines = run(command, "chain.csv", cwd=tmp_path).stdout.splitlines()
+        assert max(map(len, lines)) <= 40
+        assert [line for line in lines if line != line.rstrip() or line.endswith(" -")] == []
+
+
+def test_a_list_of_records_is_a_table(folder: Path) -> None:
+    rows = [{"a": a, "b": b, "c": a ^ b} for a in (0, 1) for b in (0, 1)] * 30
+    (folder / "rows.json").write_text(json.dumps(rows, indent=1))
+    assert "a, b, c: 0 or 2" in run("report", "rows.json", cwd=folder).stdout
+    (folder / "page.csv").write_text("<!doctype html><p>a,b")
+    assert "page.csv is a web page" in run("report", "page.csv", cwd=folder, code=1).stderr

@@ -4,11 +4,16 @@ import bz2
 import io
 import json
 import lzma
+import re
 import zipfile
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -16,7 +21,7 @@ from hypothesis import strategies as st
 
 from benchmarks.messy import workbook
 from tests.examples import some
-from xordal import Bins, DataError, DataWarning, SettingsError, TextFormat, read_table
+from xordal import Bins, DataError, DataWarning, SettingsError, TextFormat, learn, read_table
 from xordal.data.heading import find_heading
 from xordal.data.numerals import written_numbers
 from xordal.data.table import CategoricalTable
@@ -78,8 +83,66 @@ def test_json_lines_and_lists_keep_types(tmp_path: Path) -> None:
         assert table.levels == ((1, 2), ("x", "y", "(missing)"))
     with pytest.raises(DataError, match=r"line 2: not valid JSON"):
         read_table(written(tmp_path, '{"a": 1}\n{"a": }\n'))
-    with pytest.raises(DataError, match=r"row 1, column 'a': a list"):
+    with pytest.raises(DataError, match=r"Column 'a' holds lists\. Each cell must hold one category"):
         read_table(written(tmp_path, '{"a": [1]}\n'))
+
+
+NESTED = [{"user": {"sex": "f", "os": {"name": "mac"}}, "tags": ["x"]}, {"user": {"sex": "m"}, "tags": None}]
+
+
+def test_objects_in_json_are_taken_apart_and_lists_left_out(tmp_path: Path) -> None:
+    lines = "\n".join(map(json.dumps, NESTED))
+    with pytest.warns(DataWarning) as told:
+        table = read_table(written(tmp_path, lines), missing="level")
+    assert dict(zip(table.names, table.levels, strict=True)) == {
+        "user.sex": ("f", "m"),
+        "user.os.name": ("mac", "(missing)"),
+    }
+    first, second = (str(warning.message) for warning in told)
+    assert first.endswith("'user', 'user.os' hold objects, so a column for each part is made.")
+    assert second.startswith("Column 'tags' holds lists, which are no category, so it is left out.")
+    with pytest.raises(DataError, match=r"two columns are called 'a\.b'"):
+        read_table(written(tmp_path, '{"a.b": 1, "a": {"b": 2}}\n'))
+
+
+@pytest.mark.filterwarnings("ignore::xordal.errors.DataWarning")
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.Table.from_pylist, list])
+def test_records_and_columns_of_lists_in_memory(frame: Callable[[list[dict[str, Any]]], Any]) -> None:
+    rows = [{"tags": [str(n)], "x": n % 2, "y": 1 - n % 2} for n in range(40)]
+    table = read_table(frame(rows))
+    assert table.names == ("x", "y")
+    assert read_table(frame(rows), exclude=["tags"]).names == ("x", "y")
+    with pytest.raises(DataError, match="Column 'tags' holds lists"):
+        read_table(frame(rows), columns=["tags", "x"])
+    network = learn(table).network()
+    renamed = [{"x": row["tags"], "y": row["y"]} for row in rows]
+    with pytest.raises(DataError, match="Column 'x' holds lists"):
+        network.predict(frame(renamed), "y")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"<!DOCTYPE html><table><tr><td>a", "is a web page. Save its table as CSV"),
+        (b"\x93NUMPY\x01\x00", "is a NumPy array"),
+        (b"\x80\x04\x95\x0e", "is a Python pickle"),
+        (b"a,b\n\xe9\x01,2\n", "byte 5 is 0x01, which no text has"),
+    ],
+)
+def test_what_is_no_table_is_called_what_it_is(tmp_path: Path, content: bytes, told: str) -> None:
+    with pytest.raises(DataError, match=re.escape(told)):
+        read_table(written(tmp_path, content))
+
+
+def test_levels_that_differ_in_case_or_blanks_only_are_told(tmp_path: Path) -> None:
+    content = "smokes,gene\n" + "yes,AA\nYes,Aa\nno,aa\nno ,AA\n" * 5
+    with pytest.warns(DataWarning) as told:
+        table = read_table(written(tmp_path, content))
+    assert [str(warning.message) for warning in told] == [
+        "Column 'smokes' has levels that differ in case or blanks only: 'Yes' and 'yes'; 'no' and 'no '. Where "
+        "they mean the same, write them alike in the table."
+    ]
+    assert table.levels[0] == ("Yes", "no", "no ", "yes")
 
 
 def test_feather(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from xordal.data.arrow_extra import need_arrow
-from xordal.data.column import Column, from_values
+from xordal.data.column import Column, from_values, refuse_nested
 from xordal.data.dialect import TextFormat
 from xordal.data.large.files import DataFile
 from xordal.errors import DataError
@@ -178,7 +178,9 @@ class LazyPolars:
         frames = self._asked(lambda: iter(chosen.collect_batches(chunk_size=ROWS, maintain_order=True)))
         while (frame := self._asked(lambda: next(frames, None))) is not None:
             if frame.height:
-                yield Batch(columns_of(frame), kinds, declared, (self.label, at), None)
+                columns = columns_of(frame)
+                refuse_nested(columns)
+                yield Batch(columns, kinds, declared, (self.label, at), None)
                 at += frame.height
 
     def _asked(self, ask: Callable[[], Any]) -> Any:

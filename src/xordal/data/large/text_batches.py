@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from xordal.data.arrow_extra import need_arrow
-from xordal.data.column import Column
+from xordal.data.column import Column, refuse_nested
 from xordal.data.dialect import TextFormat, encoding_of, undecodable
 from xordal.data.files import file_columns
 from xordal.data.large.batches import Piece, kind_of
@@ -53,6 +53,7 @@ class TextReader:
         if self._is_moderate(path):
             by_name = {column.name: column for column in self._whole(path)}
             columns = [by_name[name] for name in only]
+            refuse_nested(columns)
             yield columns, {column.name: kind_of(column) for column in columns}, frozenset(), 1.0
             return
         head, encoding = self._head(path)

@@ -1,7 +1,7 @@
 // What a table looks like, what is odd about it, and how it is to be learned.
 import { button, made, number, post, say } from "./dom.js";
 
-const KINDS = { continuous: "numbers on a scale", words: "numbers and words", dates: "dates", repeated: "names of things", weights: "weights", identifier: "identifier", "many levels": "very many values", counts: "counts", constant: "one value only" };
+const KINDS = { continuous: "numbers on a scale", words: "numbers and words", dates: "dates", repeated: "names of things", weights: "weights", identifier: "identifier", "many levels": "very many values", counts: "counts", constant: "one value only", alike: "values alike", nested: "lists" };
 const CRITERIA = [
   ["significance", "Only what chance hardly explains (recommended)", 0.05],
   ["entropy", "The paper's threshold, in nats", 0.004],

@@ -36,7 +36,7 @@ from xordal.model.sums import sums_of
 from xordal.pi.discover import evidence_of
 from xordal.pi.independence import Independence, Question
 from xordal.pi.measuring import MOST_CELLS, Rows, measured
-from xordal.pi.rules import interval, log_p_above
+from xordal.pi.rules import interval, known_levels, log_p_above
 from xordal.rules.coding import blanks_of, is_blank
 from xordal.rules.finding import FoundRules
 from xordal.statistics.chi_squared import log_tail
@@ -335,7 +335,8 @@ def _rates(
     assert rule.target is not None
     place = members(group.variables).index(rule.target)
     code = [str(level) for level in levels[rule.target]].index(rule.level)
-    olds, news = (_hits(table, place, code) for table in tables)
+    known = known_levels(levels[rule.target])
+    olds, news = (_hits(table, place, code, known) for table in tables)
     g2, dof = 0.0, 0
     for others in olds.keys() & news.keys():
         g2 += _g2(olds[others], news[others])
@@ -347,10 +348,14 @@ def _rates(
     return CheckedRule("", "rates", rule.holds, hits / n_rows, low, high, rule.by_chance, log_p, verdict)
 
 
-def _hits(table: CellCounts, place: int, code: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return hits and rows of each combination of the others."""
+def _hits(
+    table: CellCounts, place: int, code: int, known: Sequence[int]
+) -> dict[tuple[int, ...], tuple[int, int]]:
+    """Return hits and rows of each combination of the others, in rows in which the variable is known."""
     found: dict[tuple[int, ...], tuple[int, int]] = {}
     for cell, count in zip(table.cells.tolist(), table.counts.tolist(), strict=True):
+        if cell[place] not in known:
+            continue
         others = (*cell[:place], *cell[place + 1 :])
         hits, rows = found.get(others, (0, 0))
         found[others] = (hits + (count if cell[place] == code else 0), rows + count)

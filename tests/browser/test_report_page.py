@@ -126,6 +126,9 @@ def test_a_neighbourhood_alone(browser: Browser, box: Path) -> None:
         shown = page.locator("#map .node:visible text").all_text_contents()
         assert sorted(shown) == ["dog", "light1", "light2"]
         assert page.locator("#map .link:visible").count() == 3
+        page.locator("#strength").fill("1")  # what is drawn around a column is joined to it
+        assert page.locator("#map .link:visible").count() >= 2
+        page.locator("#strength").fill("12")
         page.locator("#detail button", has_text="dog").click()
         assert page.locator("#map .node:visible").count() == 5
         page.locator("#near").click()

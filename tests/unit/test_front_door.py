@@ -210,3 +210,15 @@ def test_what_is_told_in_few_lines_needs_no_other_text() -> None:
     rule = Rule("rates", 0.18, 0.18, level="1", rates=rates, target=2)
     told = repr(replace(learned, submodels=(replace(group, rule=rule),)))
     assert "  a, b, c: c = 1 in 31 % of a/b = 0/1 (23 to 41), 5 % of 1/1 (2 to 11)" in told.splitlines()
+
+
+def test_of_many_links_the_first_that_were_learned_are_listed() -> None:
+    """Each of ten columns copies the one before it, later ones more faithfully."""
+    generator = np.random.default_rng(1)
+    columns = [generator.integers(0, 2, 2000)]
+    for wrong in np.linspace(0.4, 0.02, 10):
+        columns.append(columns[-1] ^ (generator.random(2000) < wrong))
+    learned = xordal.learn({f"c{n}": column for n, column in enumerate(columns)})
+    line = repr(learned).splitlines()[1]
+    assert line.startswith("  The first that were learned: c9 - c10, c8 - c9, ")
+    assert line.endswith(", and 2 more")

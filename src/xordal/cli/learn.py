@@ -157,7 +157,7 @@ def _watched(
                 **settings,
                 on_entry=rows.add if result.is_plain else lambda entry: None,
                 on_progress=tell,
-                notice=lambda line: None if result.quiet else screen.notes().print(f"Note: {line}"),
+                notice=lambda line: None if result.quiet else screen.note(line),
             )
         except Interrupted as stop:
             return stop.learned, True

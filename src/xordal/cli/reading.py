@@ -337,7 +337,6 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     from xordal.data.entering import LEFT_OUT
     from xordal.data.read import read
     from xordal.errors import DataError, DataWarning
-    from xordal.formats.text import shown
 
     told: list[str] = []
     counts: list[Suspect] = []
@@ -362,7 +361,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     if table.n_rows < 2:
         raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
     for message in (*(str(warning.message) for warning in caught), *told):
-        screen.notes().print(shown(f"Note: {message}"), soft_wrap=True)
+        screen.note(message)
     if table.n_variables < 2:
         raise DataError(f"Only one column is left, {table.names[0]!r}. A network needs at least two.")
     return table

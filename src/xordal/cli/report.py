@@ -91,7 +91,7 @@ def _learned(table: CategoricalTable, settings: dict[str, object], quiet: bool) 
                 table,
                 **settings,  # type: ignore[arg-type]
                 on_progress=tell,
-                notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
+                notice=lambda line: None if quiet else screen.note(line),
             )
         except Interrupted as stop:
             return stop.learned, True

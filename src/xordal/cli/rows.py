@@ -186,7 +186,6 @@ def rows_for(
 
     from xordal.cli import screen
     from xordal.errors import DataWarning
-    from xordal.formats.text import shown
     from xordal.model.evidence import number_of
     from xordal.model.rows import encoded
 
@@ -204,7 +203,7 @@ def rows_for(
             text=form,
         )
     for warning in caught:
-        screen.notes().print(shown(f"Note: {warning.message}"), soft_wrap=True)
+        screen.note(str(warning.message))
     return found
 
 

@@ -77,7 +77,6 @@ def rules(  # noqa: PLR0913 - one parameter per option
     """
     from xordal.cli import screen
     from xordal.formats.additive import rule_lines, rules_to_json
-    from xordal.formats.text import shown
     from xordal.rules.finding import find_rules
 
     if not 0 < alpha < 1:
@@ -89,7 +88,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
 
     def note(line: str) -> None:
         if not quiet:
-            screen.notes().print(shown(f"Note: {line}"), soft_wrap=True)
+            screen.note(line)
 
     table, rows = _read(data, _as_it_is(how), split or [], note)
     if split_to is not None:

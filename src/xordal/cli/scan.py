@@ -69,7 +69,7 @@ def scan(  # noqa: PLR0913 - one parameter per option or group of options
                 backend=backend,
                 time_limit=stopping.seconds_in(time_limit),
                 on_progress=tell,
-                notice=lambda line: None if quiet else screen.notes().print(f"Note: {line}"),
+                notice=lambda line: None if quiet else screen.note(line),
             )
         except ScanInterrupted as stop:
             scanned, interrupted = stop.scanned, True

@@ -53,6 +53,13 @@ def notes() -> Console:
     return _console(stderr=True)
 
 
+def note(line: str) -> None:
+    """Print a note beside the results, in lines as wide as the terminal."""
+    from xordal.formats.shown import shown
+
+    print_lines(notes(), [f"Note: {shown(line)}"])
+
+
 def _console(stderr: bool) -> Console:
     console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:

@@ -37,11 +37,22 @@ def overview(learned: Learned, all_in: str = ".groups") -> str:
     if (left := len(learned.rules) - _MOST_RULES) > 0:
         lines.append(f"  and {counted(left, 'further rule')}")
     if not lines and learned.links:
-        links = ", ".join(link_text(learned.names(link)) for link in learned.links[:_MOST_LINKS])
-        lines.append(f"  {links}{', ...' if len(learned.links) > _MOST_LINKS else ''}")
+        more = len(learned.links) - _MOST_LINKS
+        links = learned.links if more <= 0 else _first_learned(learned)
+        listed = ", ".join(link_text(learned.names(link)) for link in links)
+        lines.append(
+            f"  {listed}" if more <= 0 else f"  The first that were learned: {listed}, and {more:,} more"
+        )
     if learned.run.stopped_by is not None:
         lines.append(f"  The search was ended by the {learned.run.stopped_by}: this is what it had learned.")
     return "\n".join([_sizes(learned), *lines])
+
+
+def _first_learned(learned: Learned) -> list[tuple[int, int]]:
+    """Return the links that were learned first, each the best at its time, of those that stayed."""
+    steps = dict.fromkeys(link for entry in learned.trace for link in entry.links if link not in entry.fill_in)
+    kept = [link for link in steps if link in learned.links]
+    return [*kept, *(link for link in learned.links if link not in steps)][:_MOST_LINKS]
 
 
 def _sizes(learned: Learned) -> str:

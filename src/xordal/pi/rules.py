@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import CellCounts
+from xordal.data.missing import MISSING_LEVEL
 from xordal.types.rules import AdditiveRule, Rate, Rule
 
 Integers = NDArray[np.int64]
@@ -210,7 +211,8 @@ def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence
 
     The variable is the one with the fewest levels, of these the last, since tables tend to end with what
     follows from the rest. Of two levels the rarer is told, of more the one whose rates differ most. None where
-    no two rates clearly differ, or every variable leaves too many combinations to be told.
+    no two rates clearly differ, or every variable leaves too many combinations to be told. Rates are those of
+    the rows in which the variable is known.
 
     Examples
     --------
@@ -221,20 +223,35 @@ def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence
     [(('L1', 'Acme'), 0.31), (('L1', 'Borg'), 0.06), (('L2', 'Acme'), 0.05), (('L2', 'Borg'), 0.35)]
     """
     n_levels = [len(of) for of in levels]
+    known = [known_levels(of) for of in levels]
     fitting = [p for p in range(len(variables)) if prod(n_levels) // n_levels[p] <= _MOST_COMBINATIONS]
-    fewest = min((n_levels[p] for p in fitting), default=0)
+    fewest = min((len(known[p]) for p in fitting), default=0)
     found = []
-    for place in (p for p in fitting if n_levels[p] == fewest):
-        own = np.bincount(table.cells[:, place], weights=table.counts, minlength=n_levels[place])
-        codes = [int(np.argmin(own))] if n_levels[place] == 2 else range(n_levels[place])
+    for place in (p for p in fitting if len(known[p]) == fewest):
+        is_known = np.isin(table.cells[:, place], known[place])
+        rows = CellCounts(table.cells[is_known], table.counts[is_known])
+        own = np.bincount(rows.cells[:, place], weights=rows.counts, minlength=n_levels[place])
+        codes = [min(known[place], key=own.item)] if fewest == 2 else known[place]
         for code in codes:
-            of_code, share = _rates_of(table, place, code, levels), float(own[code] / own.sum())
+            of_code, share = _rates_of(rows, place, code, levels), float(own[code] / own.sum())
             spread = max(rate.low for rate in of_code) - min(rate.high for rate in of_code)
             level = str(levels[place][code])
             rule = Rule("rates", share, share, target=variables[place], level=level, rates=of_code)
             found.append((place, round(spread, 9), rule))
     clear = [one for one in found if one[1] > 0]
     return max(clear, key=lambda one: one[:2])[2] if clear else None
+
+
+def known_levels(levels: Sequence[Hashable]) -> list[int]:
+    """Return the codes of the levels that say what a value is; of fewer than two, that of missing ones as well.
+
+    Examples
+    --------
+    >>> known_levels(["no", "yes", "(missing)"]), known_levels(["paid", "(missing)"])
+    ([0, 1], [0, 1])
+    """
+    known = [code for code, level in enumerate(levels) if level != MISSING_LEVEL]
+    return known if len(known) > 1 else list(range(len(levels)))
 
 
 def _rates_of(

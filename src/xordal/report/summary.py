@@ -241,7 +241,9 @@ def _facts(network: DecomposableMarkovNetwork) -> tuple[tuple[str, str], ...]:
         ("entropy of the network", f"{network.entropy():.4f} nats"),
     ]
     if network.is_counted:
-        facts.append(("smoothing", f"{smoothing_text(network.smoothing)} rows"))
+        facts.append(
+            ("smoothing", f"{smoothing_text(network.smoothing)} row{'' if network.smoothing == 1 else 's'}")
+        )
     if (learned := network.learned) is not None:
         facts += [
             ("graphs tested, as the paper counts them", f"{learned.run.graphs_tested:,}"),

@@ -148,6 +148,21 @@ def test_rates_of_a_noisy_group_come_with_intervals() -> None:
     assert told.startswith("part = bad in 31 % of L1/Acme (23 to 41), 6 % of L1/Borg (3 to 12)")
 
 
+def test_rates_are_of_the_rows_in_which_the_variable_is_known() -> None:
+    """A tenth of the parts were never looked at: bad parts are told among those that were."""
+    shares = {(0, 0): 31, (0, 1): 6, (1, 0): 5, (1, 1): 35}
+    cells = np.array([(a, b, c) for a, b in shares for c in (0, 1, 2)])
+    counts = np.array([count for share in shares.values() for count in (100 - share, share, 12)])
+    levels = [("L1", "L2"), ("Acme", "Borg"), ("good", "bad", "(missing)")]
+    rule = find_rule(CellCounts(cells, counts), (0, 1, 2), levels)
+    assert rule is not None and (rule.kind, rule.target, rule.level) == ("rates", 2, "bad")
+    assert [round(100 * rate.share) for rate in rule.rates] == list(shares.values())
+    paid = [("L1", "L2"), ("Acme", "Borg"), ("yes", "(missing)")]
+    kept = cells[:, 2] < 2
+    rule = find_rule(CellCounts(cells[kept], counts[kept]), (0, 1, 2), paid)
+    assert rule is not None and rule.level == "(missing)"
+
+
 def test_independent_variables_follow_no_rule() -> None:
     grid = np.indices((2, 2, 2)).reshape(3, -1).T
     assert find_rule(cells_of(grid), (0, 1, 2), [(0, 1)] * 3) is None

@@ -10,6 +10,7 @@
   const linksOf = places.map(() => []);
   data.links.forEach(([u, v], place) => { linksOf[u].push(place); linksOf[v].push(place); });
   let around = null;  // the variables shown, where only a neighbourhood is
+  let asking = new Set();  // those in its middle
   document.querySelectorAll(".needs-script").forEach(element => { element.hidden = false; });
 
   // Drawing
@@ -135,6 +136,7 @@
     }
     const outer = [...best.keys()].sort((a, b) => best.get(b) - best.get(a)).slice(0, mostAround);
     around = new Set([...middle, ...outer]);
+    asking = inside;
     const cx = middle.reduce((sum, v) => sum + home[v][0], 0) / middle.length;
     const cy = middle.reduce((sum, v) => sum + home[v][1], 0) / middle.length;
     // In the order in which they lie around the middle, so that those linked to each other stay together.
@@ -151,6 +153,7 @@
   };
   const everywhere = () => {
     around = null;
+    asking = new Set();
     near.setAttribute("aria-pressed", "false");
     home.forEach((place, v) => { places[v] = [...place]; nodes[v].classList.remove("away"); placeNode(v); });
     hideLinks();
@@ -168,7 +171,7 @@
   const hideLinks = () => {
     const weak = strength ? new Set(ranked.slice(Number(strength.value))) : new Set();
     lines.forEach((line, place) => {
-      line.classList.toggle("weak", weak.has(place));
+      line.classList.toggle("weak", weak.has(place) && !data.links[place].some(v => asking.has(v)));
       line.classList.toggle("away", around !== null && !data.links[place].every(v => around.has(v)));
     });
     if (!strength) return;

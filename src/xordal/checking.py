@@ -28,7 +28,7 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats import additive
 from xordal.formats.rules import rule_words
-from xordal.formats.shown import shown
+from xordal.formats.shown import beside, shown
 from xordal.model.estimation import CliqueCounts
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.rows import RowCodes, encoded
@@ -270,7 +270,9 @@ def _rule(
     assert group.rule is not None
     names = [shown(name) for name in network.names(group.variables)]
     target = "" if group.rule.target is None else shown(network.variables[group.rule.target])
-    told = f"{' '.join(names)}: {rule_words(group.rule, names, target)}"
+    told = f"{beside(names)}: {rule_words(group.rule, names, target)}"
+    if group.rule.kind == "function":
+        told = f"{beside(name for name in names if name != target)} determine {target}"
     (now,), (before,) = new.counts([group.variables]), old.counts([group.variables])
     if group.rule.kind == "rates":
         return replace(_rates(network.levels, group, group.rule, (before, now), n_rules), told=told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from unicodedata import combining, east_asian_width
 
 
@@ -14,6 +15,18 @@ def shown(name: object) -> str:
     red\x1b[31m
     """
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name))
+
+
+def beside(names: Iterable[object]) -> str:
+    """Return names beside each other, with commas between them where one has blanks of its own.
+
+    Examples
+    --------
+    >>> beside(["line", "shift"]), beside(["line", "oven temp"])
+    ('line shift', 'line, oven temp')
+    """
+    texts = [shown(name) for name in names]
+    return (", " if any(" " in text for text in texts) else " ").join(texts)
 
 
 def width_of(text: str) -> int:

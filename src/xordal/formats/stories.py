@@ -10,7 +10,7 @@ from xordal.formats.additive import rule_words
 from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json, to_json
 from xordal.formats.rule_json import network_rule_to_json
-from xordal.formats.shown import padded, shown, width_of
+from xordal.formats.shown import beside, padded, shown, width_of
 from xordal.formats.text import link_text, network_lines, p_value_text, share_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
@@ -171,8 +171,8 @@ def story_lines(story: LinkStory) -> list[str]:
         lines.append(f"Given {', '.join(rest)} they share {story.given_rest:.4f} nats in the network.")
     lines += [*_step_lines(story), *_rule_notes(story)]
     for group in story.submodels or ():
-        blocks = " | ".join(" ".join(map(shown, block)) for block in group.partition)
-        given = f", given {' '.join(map(shown, group.context))}" if group.context else ""
+        blocks = " | ".join(beside(block) for block in group.partition)
+        given = f", given {beside(group.context)}" if group.context else ""
         hidden = "" if group.share is None else f", {share_text(group.share)}"
         told = f"{group.kind}{given}, {group.total_correlation:.4f} nats in all{hidden}"
         lines.append(f"Hidden by the group {blocks}  ({told}).")

@@ -10,7 +10,7 @@ from math import floor, log
 
 from xordal.errors import counted
 from xordal.formats.rules import rule_text
-from xordal.formats.shown import shown
+from xordal.formats.shown import beside, shown
 from xordal.statistics.chance import WEAK, weak_entries
 from xordal.types.groups import Share, Submodel
 from xordal.types.learned import Learned
@@ -195,8 +195,8 @@ def unexamined_text(n_unexamined: int) -> str:
 
 
 def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:
-    blocks = (" ".join(map(shown, learned.names(block))) for block in submodel.partition)
-    given = " ".join(map(shown, learned.names(submodel.context)))
+    blocks = (beside(learned.names(block)) for block in submodel.partition)
+    given = beside(learned.names(submodel.context))
     told = [f"{submodel.kind}, given {given}" if submodel.context else submodel.kind]
     if submodel.log_p_corrected is not None:
         told.append(f"p = {p_value_text(submodel.log_p_corrected)}")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.discretise import bin_of
-from xordal.data.levels import as_number
+from xordal.data.levels import as_number, as_numbers
 from xordal.errors import DataError, nearest
 from xordal.model.observed import Observed
 
@@ -49,6 +49,10 @@ def level_from_text(network: DecomposableMarkovNetwork, name: str, text: str) ->
     """
     levels = network.levels[number_of(network, name)]
     code = text_matcher(levels)(text)
+    if (
+        code is None and (written := as_numbers([text])) is not None
+    ):  # 1,75 or $32: as the table may have had it
+        code = bin_of(levels, written[0])
     if code is None:
         raise _unknown_level(name, levels, text)
     return levels[code]

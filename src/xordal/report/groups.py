@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 
-from xordal.formats.shown import shown
+from xordal.formats.shown import beside, shown
 from xordal.formats.text import (
     MOST_GROUPS,
     group_rule_text,
@@ -59,7 +59,7 @@ def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tup
 
 
 def _summary(learned: Learned, group: Submodel, evidence: GroupTables | None) -> GroupSummary:
-    parts = " | ".join(" ".join(map(shown, learned.names(block))) for block in group.partition)
+    parts = " | ".join(beside(learned.names(block)) for block in group.partition)
     given = ", ".join(map(shown, learned.names(group.context)))
     return GroupSummary(
         heading=f"{parts}, given {given}" if given else parts,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from xordal.checking import Checked, CheckedGroup, CheckedLink, CheckedRule, Verdict
 from xordal.errors import counted
-from xordal.formats.shown import shown
+from xordal.formats.shown import beside, shown
 from xordal.formats.text import link_text, p_value_text
 
 _ORDER: tuple[Verdict, ...] = ("gone", "undecided", "held")
@@ -70,7 +70,7 @@ def _group(group: CheckedGroup) -> str:
     before = "" if group.before is None else f" ({100 * group.before.estimate:.0f} % in the old rows)"
     share = f"{100 * group.share.low:.0f} to {100 * group.share.high:.0f} %{before}"
     p_value = p_value_text(group.log_p_corrected)
-    return f"{' '.join(map(shown, group.variables))}: {share}, p = {p_value}{given}"
+    return f"{beside(group.variables)}: {share}, p = {p_value}{given}"
 
 
 def _rule(rule: CheckedRule) -> str:

@@ -336,3 +336,16 @@ def test_no_command_overwrites_what_it_reads(tmp_path: Path) -> None:
         done = run(*command.split(), cwd=tmp_path, code=2)
         assert "which is read from" in " ".join(done.stderr.replace("│", " ").split()), done.stderr
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+def test_numbers_of_evidence_may_be_written_as_in_the_table(tmp_path: Path) -> None:
+    rows = "".join(f"{n / 8:.2f};{n % 2};{n % 3}\n".replace(".", ",") for n in range(240))
+    (tmp_path / "t.csv").write_text("height cm;b;c\n" + rows)
+    run("learn", "t.csv", "-q", "-o", "net.json", cwd=tmp_path)
+    for text in ("1,75", "1.75", "$1.75"):
+        told = run("query", "net.json", "height cm", "--given", f"height cm={text}", cwd=tmp_path).stdout
+        assert "height cm=<= 7.38:" in told
+    assert (
+        "has no level 'tall'"
+        in run("query", "net.json", "b", "--given", "height cm=tall", cwd=tmp_path, code=1).stderr
+    )

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -34,7 +35,7 @@ from xordal.cli.rules import rules
 from xordal.cli.scan import scan
 from xordal.cli.serve import serve
 from xordal.cli.tune import tune
-from xordal.errors import SettingsError, XordalError
+from xordal.errors import DataWarning, SettingsError, XordalError
 
 app = typer.Typer(
     name="xordal",
@@ -77,13 +78,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show does not stop anything
     try:
-        app(args=as_now(sys.argv[1:] if arguments is None else arguments), prog_name="xordal")
+        with warnings.catch_warnings():
+            _warn_in_notes()
+            app(args=as_now(sys.argv[1:] if arguments is None else arguments), prog_name="xordal")
     except XordalError as error:
         typer.echo(f"Error: {_printable(str(error))}", err=True)
         sys.exit(2 if isinstance(error, SettingsError) else 1)
     except OSError as error:  # the output, since every file a command reads or writes is looked after
         typer.echo(f"Error: the output cannot be written ({error.strerror}).", err=True)
         sys.exit(1)
+
+
+def _warn_in_notes() -> None:
+    """Have warnings about data, of whatever command, printed as notes and not as places in our code."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **also: Any) -> None:
+        if not issubclass(category, DataWarning):
+            usual(message, category, *where, **also)
+            return
+        from xordal.cli import screen
+
+        screen.note(str(message))
+
+    warnings.showwarning = show
 
 
 def _printable(text: str) -> str:

@@ -129,10 +129,13 @@ def _read(
     Its rows come with their numbers in the data, from 1: those with missing values or codes of another width
     are left out of the table, and count.
     """
+    import warnings
+
     import numpy as np
 
     from xordal.data.read import read
     from xordal.data.split import split_rows
+    from xordal.errors import DataWarning
 
     def judge(found: Sequence[Suspect]) -> list[str]:
         codes = [c.name for c in found if c.kind in ("identifier", "many levels") and c.name not in split]
@@ -141,7 +144,12 @@ def _read(
         return []
 
     masks: list[NDArray[np.bool_]] = []
-    table = read(data, how, judge, tell, least_columns=1, on_kept=masks.append)  # one column of codes is enough
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        # One column of codes is enough.
+        table = read(data, how, judge, tell, warn=tell, least_columns=1, on_kept=masks.append)
+    for warning in caught:
+        tell(str(warning.message))
     rows = np.flatnonzero(masks[0]) if masks else np.arange(table.codes.shape[1])
     for name in split:
         table, fits = split_rows(table, name)

@@ -17,14 +17,13 @@ import csv
 import io
 import re
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from xordal.data.heading import SAMPLE
-from xordal.errors import DataError, DataWarning, SettingsError
+from xordal.errors import DataError, SettingsError, warn
 
 MISSING_TOKENS = (
     "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "NULL", "null", "?",
@@ -158,11 +157,9 @@ def _unmarked(data: bytes, label: str) -> str:
         n_beyond = sum(byte > 127 for word in words for byte in word)
         if not is_western or 2 * n_beyond > sum(map(len, words)):
             raise DataError(f"{label}: byte {error.start} is not UTF-8 text. {_GIVE}") from None
-    warnings.warn(
+    warn(
         f"{label}: not UTF-8, so it is read as Windows-1252 (Western Europe). If names or levels look wrong, "
-        "give its encoding, for example --encoding cp1250.",
-        DataWarning,
-        stacklevel=2,
+        "give its encoding, for example --encoding cp1250."
     )
     return data.decode("cp1252")
 

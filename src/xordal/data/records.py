@@ -6,12 +6,11 @@ column ``user.sex``. A column in which a cell is a list can only be left out.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xordal.data.column import Column, from_values, nested
-from xordal.errors import DataError, DataWarning
+from xordal.errors import DataError, warn
 
 _MOST_NAMED = 3  # objects named in a note
 
@@ -41,7 +40,7 @@ def record_columns(records: Sequence[Mapping[Any, Any]], label: str = "") -> lis
         named = ", ".join(map(repr, list(objects)[:_MOST_NAMED]))
         named += f" and {len(objects) - _MOST_NAMED} others" if len(objects) > _MOST_NAMED else ""
         told = f"{named} {'holds' if len(objects) == 1 else 'hold'} objects, so a column for each part is made."
-        warnings.warn(f"{label}: {told}" if label else told, DataWarning, stacklevel=3)
+        warn(f"{label}: {told}" if label else told)
     names = dict.fromkeys(name for row in rows for name in row)
     return [_column(name, [row.get(name) for row in rows]) for name in names if name not in objects]
 

@@ -9,7 +9,6 @@ refused.
 from __future__ import annotations
 
 import csv
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -20,7 +19,7 @@ from xordal.data.arrow_extra import has_arrow
 from xordal.data.column import Column, Where, from_distinct, from_values
 from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, records
 from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes, named_columns
-from xordal.errors import DataError, DataWarning, counted
+from xordal.errors import DataError, counted, warn
 
 _LARGE = 1 << 20  # characters from which on Arrow is worth its import
 _BLOCK = 1 << 24  # bytes Arrow parses at a time: a record must fit
@@ -111,7 +110,11 @@ def split_text(text: str, form: TextFormat, label: str, least_columns: int) -> T
     except csv.Error as error:
         raise DataError(f"{label}: the first line is not valid CSV ({error}). Mend its quotes.") from None
     if not first:
-        raise DataError(f"{label}: the file is empty. The first line must name the columns.")
+        raise DataError(
+            f"{label}: no line is left below the {form.skip} that are skipped. Skip fewer (--skip-lines)."
+            if form.skip and text.strip()
+            else f"{label}: the file is empty. The first line must name the columns."
+        )
     heading = find_heading([record for _, record in first], form.has_header)
     lines = [(form.skip or 0) + line for line, _ in first]
     _tell_heading(label, heading, form, lines, "line")
@@ -136,24 +139,18 @@ def _tell_heading(label: str, heading: Heading, form: TextFormat, lines: Sequenc
     if heading.n_above:
         last = lines[heading.n_above] - 1
         where = f"{unit} 1 is" if last == 1 else f"{unit}s 1 to {last} are"
-        warnings.warn(
-            f"{label}: {where} above the header and not read; --skip-lines says how many to leave out.",
-            DataWarning,
-            stacklevel=3,
-        )
+        warn(f"{label}: {where} above the header and not read; --skip-lines says how many to leave out.")
     if form.has_header is None and not heading.has_header:
-        warnings.warn(
+        warn(
             f"{label}: the first {unit} holds numbers only, so it is read as data and the columns are named "
-            "x0, x1, ... Say --header if it names the columns, --no-header if not.",
-            DataWarning,
-            stacklevel=3,
+            "x0, x1, ... Say --header if it names the columns, --no-header if not."
         )
 
 
 def _tell_notes(label: str, n_below: int) -> None:
     if n_below:
         told = f"the last {counted(n_below, 'line')} hold" if n_below > 1 else "the last line holds"
-        warnings.warn(f"{label}: {told} a note and no row; left out.", DataWarning, stacklevel=3)
+        warn(f"{label}: {told} a note and no row; left out.")
 
 
 def _is_tab_separated(label: str, text: str) -> bool:
@@ -180,7 +177,7 @@ def _finished(raw: Sequence[Column], form: TextFormat, label: str, least_columns
     """Return columns with missing values marked and a name each; one where there should be more is refused."""
     columns, said = named_columns([without_tokens(column, form.missing) for column in raw], label)
     for line in said:
-        warnings.warn(line, DataWarning, stacklevel=2)
+        warn(line)
     if len(columns) < least_columns:
         raise DataError(
             f"{label}: only one column, {columns[0].name!r}. A network needs at least two. If there are more, "

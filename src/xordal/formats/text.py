@@ -295,7 +295,8 @@ def _alpha(learned: Learned) -> float | None:
 def _nothing_found(learned: Learned) -> list[str]:
     settings = learned.settings
     single = settings["schedule"] == "single"
-    reach = "single link" if single else f"set of up to {settings['max_links']} links"
+    is_pairs = single or settings["max_links"] == 1
+    reach = "single link" if is_pairs else f"set of up to {settings['max_links']} links"
     effect, advice = "is accepted by the criterion", "Weaker effects need a looser criterion"
     if isinstance(criterion := settings["criterion"], dict) and "delta_h" in criterion:
         effect = f"gains more than {criterion['delta_h']} nats, the smallest effect this run can show"

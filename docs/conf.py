@@ -28,7 +28,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
-exclude_patterns = ["_build", "README.md", "notebooks"]
+exclude_patterns = ["_build", "notebooks"]
 html_theme = "pydata_sphinx_theme"
 html_title = "xordal"
 html_theme_options = {"navigation_depth": 2, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
@@ -71,6 +71,7 @@ HOW_TO
 ```{toctree}
 :caption: Reference
 :hidden:
+README
 api
 coming-from
 model-file
@@ -111,10 +112,10 @@ def _how_to() -> str:
 def _read(app: Any, name: str, source: list[str]) -> None:
     """Put the files of the root in their pages, and have links from page to page lead within the site."""
     if name in _FROM_ROOT:
-        source[0] = (ROOT / _FROM_ROOT[name]).read_text(encoding="utf-8").replace("](docs/", "](")
-        source[0] = re.sub(r"\]\((LICENSE|CITATION\.cff)\)", "](https://spdx.org/licenses/MIT.html)", source[0])
+        source[0] = (ROOT / _FROM_ROOT[name]).read_text(encoding="utf-8")
         for file, page in _PAGES.items():
             source[0] = source[0].replace(f"]({file}", f"]({page}")
+        source[0] = re.sub(r"\]\((LICENSE|CITATION\.cff)\)", r"](../\1)", source[0].replace("](docs/", "]("))
     if name == "index":
         source[0] += _CONTENTS.replace("HOW_TO", _how_to())
     up = "../" * name.count("/")

@@ -84,7 +84,7 @@ contributing
 :hidden:
 statistics
 theory
-search
+searching
 counting
 architecture
 extending

@@ -31,6 +31,11 @@ def with_tables(folder: Path) -> Path:
     return folder
 
 
+def test_no_page_is_called_as_one_that_sphinx_makes() -> None:
+    """Sphinx writes its own search.html over a page of that name, and says nothing."""
+    assert {page.stem for page in PAGES} & {"search", "genindex", "py-modindex"} == set()
+
+
 @pytest.mark.slow
 @each_page
 def test_python_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,7 +38,14 @@ def test_a_notebook_runs_and_shows_what_it_shows(notebook: Path, tmp_path: Path)
 
 
 def printed(cell: dict[str, object]) -> list[tuple[tuple[str, ...], str]]:
-    """Return the kinds of a cell's outputs, and what it printed as text."""
+    """Return the kinds of a cell's outputs, and their words: what it printed, and text beside a drawing."""
     outputs = cell.get("outputs", [])
     assert isinstance(outputs, list)
-    return [(tuple(sorted(out.get("data", {}))), "".join(out.get("text", ""))) for out in outputs]
+    return [(tuple(sorted(out.get("data", {}))), "".join(out.get("text", "")) + beside(out)) for out in outputs]
+
+
+def beside(output: dict[str, dict[str, list[str]]]) -> str:
+    """Return the text that stands as it is in the HTML of an output."""
+    return "".join(
+        re.findall("<pre>(.*)</pre>", "".join(output.get("data", {}).get("text/html", [])), re.DOTALL)
+    )

@@ -31,7 +31,17 @@ root_doc = "index"
 exclude_patterns = ["_build", "notebooks"]
 html_theme = "pydata_sphinx_theme"
 html_title = "xordal"
-html_theme_options = {"navigation_depth": 2, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+# All pages in the sidebar, under the captions of the contents: the theme's own menu would name the first five above.
+html_sidebars = {"**": ["globaltoc.html"]}
+html_theme_options = {
+    "navbar_center": [],
+    "globaltoc_includehidden": True,
+    "globaltoc_maxdepth": 1,
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+}
 myst_heading_anchors = 4
 myst_enable_extensions = ["dollarmath"]
 napoleon_numpy_docstring = True
@@ -57,6 +67,7 @@ tutorial-quality
 gallery-epistasis
 gallery-check-digit
 gallery-calendar
+gallery-book-numbers
 gallery
 demo
 tables/README

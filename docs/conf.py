@@ -33,7 +33,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "xordal"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
-# All pages stand in the sidebar, under the captions of the contents: the theme's menu would name the first five.
+# All pages stand in the sidebar, under the captions of the contents: the theme's own menu names the first five.
 html_sidebars = {"**": ["globaltoc.html"]}
 html_theme_options = {
     "navbar_center": [],

@@ -245,8 +245,8 @@ def _beside_weight(name: str, levels: Sequence[Hashable], values: Sequence[int |
     words = [(level, value) for level, value in both if not _is_number(level) and value is not None]
     if len(values) == 2 or not words:
         return []
-    told = ", ".join(f"{shown(level)} counts as {value}" for level, value in words)
-    return [f"in {name}, {told} after its weight"]
+    told = ", ".join(f"{shown(level)} adds {value}" for level, value in words)
+    return [f"in {name}, {told} to the sum"]
 
 
 def _by_value(levels: Sequence[Hashable], values: Sequence[int | None]) -> tuple[str, ...]:

@@ -46,12 +46,14 @@ def overview_of(columns: Sequence[Column]) -> TableOverview:
 
 
 def _cell(column: Column, row: int) -> str:
+    if column.holds:
+        return f"({column.holds})"
     return "" if column.codes[row] < 0 else shown(column.levels[column.codes[row]])
 
 
 def _n_missing(column: Column) -> int:
     """Return how many values are missing, those that became a level included."""
-    n_missing = int(column.is_missing.sum()) if column.has_missing else 0
+    n_missing = int(column.is_missing.sum()) if column.has_missing and not column.holds else 0
     if MISSING_LEVEL in column.levels:
         n_missing += int((column.codes == column.levels.index(MISSING_LEVEL)).sum())
     return n_missing

@@ -75,7 +75,7 @@ def overview(columns: Sequence[Column]) -> dict[str, Any]:
     n_rows = len(columns[0].codes)
     incomplete = np.zeros(n_rows, dtype=np.bool_)
     for column in columns:
-        if column.has_missing:
+        if column.has_missing and not column.holds:
             incomplete |= column.is_missing
     told = [_column(column) for column in columns]
     return {
@@ -96,7 +96,7 @@ def _column(column: Column) -> dict[str, Any]:
         "shown": shown(column.name),
         "n_levels": int((counts > 0).sum()),
         "levels": [[shown(column.levels[code]), int(counts[code])] for code in order if counts[code]],
-        "n_missing": int(column.is_missing.sum()) if column.has_missing else 0,
+        "n_missing": int(column.is_missing.sum()) if column.has_missing and not column.holds else 0,
         "odd": None if found is None else found.kind,
         "advice": "" if found is None else _ODD[found.kind][0],
         "if_taken": "" if found is None else _ODD[found.kind][1],

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import get_args
 
 import xordal
-from xordal.data.column import from_values
+from xordal.data.column import from_values, nested
 from xordal.data.dialect import TextFormat
 from xordal.data.read import columns_from
 from xordal.data.suspects import Kind
+from xordal.report.overview import overview_of
 from xordal.web.overview import _ODD, overview
 
 PAGE = Path(xordal.__file__).parent / "web" / "static" / "look.js"
@@ -43,3 +44,13 @@ def test_words_that_may_stand_for_a_missing_value_are_counted() -> None:
 def test_counts_of_rows_are_used_as_such() -> None:
     columns = [from_values("a", ["x", "y"]), from_values("Freq", [3, 4])]
     assert overview(columns)["settings"]["weights"] == "Freq"
+
+
+def test_a_column_of_lists_is_told_and_misses_nothing() -> None:
+    columns = [nested("tags", 3, "lists"), from_values("a", ["x", "y", "x"]), from_values("b", [1, 2, 2])]
+    found = overview(columns)
+    tags = found["columns"][0]
+    assert (tags["odd"], tags["taken"], tags["n_missing"], found["n_incomplete"]) == ("nested", False, 0, 0)
+    assert found["settings"]["missing"] == "error"
+    table = overview_of(columns)
+    assert (table.rows[0], table.missing["tags"]) == (("(lists)", "x", "1"), 0)

@@ -77,7 +77,7 @@ def brute_measure(measure: Measure, joint: Table) -> float:
     if joint.ndim == 1:
         return 0.0
     fitted = np.ones_like(joint)
-    for _ in range(400):
+    for _ in range(1000):
         before = fitted.copy()
         for axis in axes:
             now, wanted = fitted.sum(axis=axis, keepdims=True), joint.sum(axis=axis, keepdims=True)

@@ -237,7 +237,7 @@ def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, i
     Examples
     --------
     >>> round(smallest_gain(2, n_variables=20, n_rows=500, bounds=(3, 4), alpha=0.05), 4)
-    0.0169
+    0.0151
     """
     log_weight = Weights(n_variables, *bounds).log_weight(size, size * (size - 1) // 2, 0)
     return quantile_of(log(alpha) + log_weight, largest_part_of_free((2,) * size)) / (2 * n_rows)

@@ -13,6 +13,7 @@ import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -135,6 +136,7 @@ class Runs:
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
         self._looks = asyncio.Semaphore(MOST_AT_ONCE)
         self._spare: Process | None = None
+        self._ends: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Find the runs on disk; those that were under way go on."""
@@ -156,7 +158,8 @@ class Runs:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         if self._spare is not None:
-            await _end(self._spare)
+            self._end(self._spare)
+        await asyncio.gather(*self._ends)
         for run in self.all.values():
             run.is_closed = True
             run.wake()
@@ -258,7 +261,7 @@ class Runs:
             finally:
                 run.process = None
                 if process is not None:
-                    await asyncio.shield(_end(process))
+                    await asyncio.shield(self._end(process))
 
     def _fail(self, run: Run, message: str) -> None:
         """Write down and tell what went wrong, and that the run is over."""
@@ -286,6 +289,13 @@ class Runs:
         run.about = run.folder.read("about")
         run.set_status(_status_of(run.folder))
 
+    def _end(self, process: Process) -> asyncio.Task[None]:
+        """End a process; who is cancelled while waiting for it leaves that to :meth:`shut`."""
+        end = asyncio.create_task(_ended(process))
+        self._ends.add(end)
+        end.add_done_callback(self._ends.discard)
+        return end
+
     async def _process(self) -> Process:
         spare, self._spare = self._spare, None
         return spare if spare is not None and spare.returncode is None else await _started()
@@ -293,7 +303,11 @@ class Runs:
     async def _keep_spare(self) -> None:
         """Have a process ready that has imported everything, so that the next one need not wait."""
         if self._spare is None:
-            self._spare = await _started()
+            made = await _started()
+            if self._spare is None:
+                self._spare = made
+            else:  # another run made one meanwhile
+                self._end(made)
 
 
 def _status_of(folder: RunFolder) -> Status:
@@ -328,7 +342,10 @@ async def _order(process: Process, job: dict[str, Any]) -> None:
     await process.stdin.drain()
 
 
-async def _end(process: Process) -> None:
+async def _ended(process: Process) -> None:
     if process.returncode is None:
         process.kill()
     await process.wait()
+    assert process.stdout is not None
+    with suppress(TimeoutError):  # what it started may hold the pipe for longer
+        await asyncio.wait_for(process.stdout.read(), 1)  # to its end: a pipe closes while the loop still runs

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from math import comb, fsum, inf, prod
+from math import comb, fsum, inf, log, prod
 
 import numpy as np
 
@@ -26,7 +26,9 @@ from xordal.search.candidate import Candidate, addition, candidate, of_chain
 from xordal.search.constraints import FREE, Rules
 from xordal.search.problem import Judged, Problem, evidence, judge
 from xordal.search.schedule import Position, Schedule
+from xordal.statistics.chi_squared import log_tails
 from xordal.statistics.criterion import Criterion, Evidence, Sample, Shape, Verdict
+from xordal.statistics.oddness import SHARE, tail
 from xordal.statistics.significance import Significance, SignificanceJudge
 from xordal.types.trace import SearchRun, TraceEntry
 from xordal.types.varsets import Link, LinkSet, VarSet, members, varset
@@ -194,7 +196,18 @@ class _Run:
                         judging = self.problem.judge
                         if judging.depends([shown])[0] and not judging.depends([alone], 1)[0]:
                             return True
+                    hidden = not judging.depends([self.given(link, VarSet(0))], 1)[0]
+                    if hidden and self.would_come(varset(group)):
+                        return True
         return False
+
+    def would_come(self, group: VarSet) -> bool:
+        """Whether a set would be linked, were it not linked at all, by what only all of it shows."""
+        empty = ChordalGraph.empty(self.graph.n_vertices)
+        found = candidate(empty, group)
+        assert found is not None
+        verdict = judged_by_pieces(self.problem, empty, found).verdict
+        return verdict.is_accepted and verdict.is_joint
 
     def given(self, pair: Link, rest: VarSet) -> Evidence:
         x, y = (varset([v]) for v in pair)
@@ -211,7 +224,8 @@ def judged_by_pieces(problem: Problem, graph: ChordalGraph, found: Candidate) ->
     """Judge a candidate by the letter: by significance, its p-value is that of its least needed piece.
 
     A piece is a component of the graph between the variables of the set. Its part is what is to be added to any
-    largest chordal graph that has no link of the piece among those that are missing.
+    largest chordal graph that has no link of the piece among those that are missing. Where all variables have
+    two levels, no context and two pieces at least, odd cells are the second test; both share the weight.
     """
     (whole,) = judge(problem, [found])
     if not isinstance(problem.judge, SignificanceJudge):
@@ -223,7 +237,34 @@ def judged_by_pieces(problem: Problem, graph: ChordalGraph, found: Candidate) ->
         for kept in able:
             if not any(kept < other for other in able):
                 parts.append(between(problem, graph.add(kept), graph.add(found.links), found.variables))
-    return whole._replace(verdict=least_needed(problem, whole.evidence, parts))
+    by_parts = least_needed(problem, whole.evidence, parts)
+    levels = [problem.n_levels[v] for v in members(found.variables)]
+    n_pieces = len(pieces_of(graph, found.variables))
+    if found.n_context or len(levels) < 3 or set(levels) != {2} or n_pieces < 2:
+        return whole._replace(verdict=by_parts)
+    assert by_parts.log_p_value is not None
+    odd = by_odd_cells(problem, graph, found, whole.evidence) - log(SHARE)
+    log_p = min(by_parts.log_p_value - log(1 - SHARE), odd, 0.0)
+    level = problem.judge._log_level(whole.evidence.shape, False)
+    return whole._replace(verdict=Verdict(-log_p, log_p <= level, log_p, odd <= level))
+
+
+def by_odd_cells(problem: Problem, graph: ChordalGraph, found: Candidate, whole: Evidence) -> float:
+    """Return the log p-value of odd cells: where the odd rows of each piece lie among the cells of the rest."""
+    assert isinstance(problem.judge, SignificanceJudge) and whole.n_rows is not None
+    (table,) = problem.judge._law.tables([found.variables])
+    place = {v: at for at, v in enumerate(members(found.variables))}
+    log_ps = [log_tails([2 * whole.n_rows * whole.gain], [1.0])[0]]
+    for piece in pieces_of(graph, found.variables):
+        own = [place[v] for v in sorted(piece)]
+        rest = [at for at in range(len(place)) if at not in own]
+        rows, odd = np.zeros((1, 2 ** len(rest))), np.zeros((1, 2 ** len(rest)))
+        for cell, count in zip(table.cells.tolist(), table.counts.tolist(), strict=True):
+            at = int("".join(str(cell[v]) for v in rest), 2)
+            rows[0, at] += count
+            odd[0, at] += count * (sum(cell[v] for v in own) % 2)
+        log_ps.append(float(tail(rows, odd)[0]))
+    return max(log_ps)
 
 
 def judged_with_fill_in(

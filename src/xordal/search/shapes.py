@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 
 from xordal.counting.oracle import Bar
 from xordal.graph.chain import Addition
+from xordal.graph.pieces import pieces
 from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidate import Candidate
 from xordal.statistics.criterion import Judge, Shape
 from xordal.statistics.needed import largest_part, largest_part_of_free
+from xordal.statistics.oddness import is_tested
 from xordal.types.varsets import VarSet, members
 
 ShapeOf = Callable[[tuple[int, ...]], Shape]
@@ -60,7 +62,9 @@ class Shapes:
         variables, links, n_context = candidate.variables, candidate.links, candidate.n_context
         dof = free_parameters(candidate.change, self._n_levels)
         part_dof = None if n_context or candidate.is_fixed else largest_part(variables, links, self._n_levels)
-        return Shape(variables.bit_count(), len(links), n_context, dof, part_dof)
+        levels = [self._n_levels[v] for v in members(variables)]
+        is_odd = not n_context and is_tested(levels) and len(pieces(variables, links)) > 1
+        return Shape(variables.bit_count(), len(links), n_context, dof, part_dof, is_odd)
 
     def of_chain(self, chain: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:
         """Return the shape of a candidate that links variables of a set by a chain, or a part of one."""
@@ -112,7 +116,9 @@ class Shapes:
 
 def free_shape(levels: tuple[int, ...]) -> Shape:
     """Return the shape of a set of variables from different components, from their numbers of levels."""
-    return Shape(len(levels), comb(len(levels), 2), 0, _dof_of_sharing(levels), largest_part_of_free(levels))
+    m = len(levels)
+    is_odd = is_tested(levels)
+    return Shape(m, comb(m, 2), 0, _dof_of_sharing(levels), largest_part_of_free(levels), is_odd)
 
 
 def _dof_of_sharing(levels: tuple[int, ...]) -> int:
@@ -122,14 +128,16 @@ def _dof_of_sharing(levels: tuple[int, ...]) -> int:
 
 def _extended(base: Shape, cells: int, levels: tuple[int, ...]) -> Shape:
     """Return the shape of a base of so many cells with variables of these numbers of levels."""
-    size, n_links, n_context, dof, _ = base
+    size, n_links, n_context, dof, *_ = base
     n_more = len(levels)
     n_links += n_more * size + comb(n_more, 2)
     # The single variables are pieces, each with all others as the rest of the set; the base may be several.
     part_dof = (
         largest_part_of_free((cells, *levels)) if not base.n_links else _largest_of_singles(cells, levels)
     )
-    return Shape(size + n_more, n_links, n_context, dof + _dof_of_sharing((cells, *levels)), part_dof)
+    is_odd = not n_context and cells == 2**size and is_tested((2,) * size + levels)
+    more = dof + _dof_of_sharing((cells, *levels))
+    return Shape(size + n_more, n_links, n_context, more, part_dof, is_odd)
 
 
 def _largest_of_singles(cells: int, levels: tuple[int, ...]) -> int:

@@ -80,11 +80,15 @@ class Evidence(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a criterion says of a candidate: its rank, whether it may enter, its log p-value if it has one."""
+    """What a criterion says of a candidate: its rank, whether it may enter, its log p-value if it has one.
+
+    ``is_joint`` tells of an accepted one that what only all its variables show is enough.
+    """
 
     rank: float
     is_accepted: bool
     log_p_value: float | None = None
+    is_joint: bool = False
 
 
 class Shape(NamedTuple):
@@ -103,6 +107,9 @@ class Shape(NamedTuple):
     part_dof
         Those of the largest part that must be needed (:mod:`xordal.statistics.needed`), or fewer; None where
         only the whole is tested.
+    is_odd
+        Whether odd cells are tested beside the parts (:mod:`xordal.statistics.oddness`): columns of two levels,
+        and no context.
     """
 
     n_variables: int
@@ -110,6 +117,7 @@ class Shape(NamedTuple):
     n_context: int
     dof: int
     part_dof: int | None = None
+    is_odd: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,11 @@ class NullLaw:
             self._entropies[s] = entropy(self._counts[s].counts)
         return [-fsum([sign * self._entropies[s] for s, sign in terms.items()]) for terms in changes]
 
+    def tables(self, sets: Sequence[VarSet]) -> list[CellCounts]:
+        """Return the occupied cells of each set."""
+        self._count(sets)
+        return [self._counts[s] for s in sets]
+
     def mean_bounds(self, batch: Sequence[Evidence]) -> list[float]:
         """Return a bound below the mean of each candidate's G2, for much less work than its moments."""
         if self._design is not None:

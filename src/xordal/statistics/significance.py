@@ -4,7 +4,10 @@ The promise: with probability about 1 - alpha no accepted set held a piece whose
 population when they were accepted. So no column that depends on nothing is linked. It does not say that every
 link belongs to the true network: with x - y - z true and an empty graph, x and z do depend on each other.
 
-The p-value of a set is that of its least needed piece (:mod:`xordal.statistics.needed`), and that of a piece
+The p-value of a set is that of its least needed piece (:mod:`xordal.statistics.needed`), or that of its odd
+cells (:mod:`xordal.statistics.oddness`), a second test of the same hypotheses that needs fewer rows where all
+columns have two levels and only all of them together show anything. The weight is shared between both: of p1
+and p2 the set has the smaller of p1 / (1 - s) and p2 / s, which is valid if both are. The p-value of a piece is
 the larger of two. One is of the law that its G2 has when nothing is there, given the margins
 (:mod:`xordal.statistics.null_law`); it is right on sparse tables. The other is that of the nominal chi-squared
 for a set without context, and of one degree of freedom for a set with one. It costs little power and makes
@@ -26,14 +29,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
+from xordal.graph.pieces import pieces
 from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile_of
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
 from xordal.statistics.needed import NeededParts, largest_part, largest_part_of_free
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value, lowest_by_mean
+from xordal.statistics.oddness import SHARE, is_tested, of_sets
 from xordal.statistics.weights import Weights
+from xordal.types.varsets import VarSet, members
 
 _LARGE = 64  # degrees of freedom from which on a bound on the mean is much quicker than exact moments
 _SPARE = 1e-9  # of a bar: far more than its rounding
+_OF_PARTS, _OF_ODD = log(1 - SHARE), log(SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +104,43 @@ class SignificanceJudge:
 
         One that cannot be accepted has no p-value, since not all was counted for it.
         """
-        shapes = [found.shape for found in batch]
+        shapes = self._shapes(batch)
         bars, lowest = self._bars(batch, shapes), self._lowest(batch, shapes)
         able = [place for place, bar in enumerate(bars) if lowest[place] <= bar]
         parts = self._needed.of([batch[place] for place in able])
-        log_ps = dict(zip(able, self._largest(parts, [bars[place] for place in able]), strict=True))
-        return [
-            Verdict(-low, False) if (log_p := log_ps.get(place)) is None else self._verdict(log_p, bar)
-            for place, (low, bar) in enumerate(zip(lowest, bars, strict=True))
-        ]
+        is_odd = [shapes[place].is_odd for place in able]
+        own_bars = [bars[place] + is_two * _OF_PARTS for place, is_two in zip(able, is_odd, strict=True)]
+        of_parts = self._largest(parts, own_bars)
+        of_odd = iter(self._odd([batch[place] for place in able if shapes[place].is_odd]))
+        found = [Verdict(-low, False) for low in lowest]
+        for place, is_two, needed in zip(able, is_odd, of_parts, strict=True):
+            if is_two:
+                odd = next(of_odd) - _OF_ODD
+                log_p = min(odd, 0.0 if needed is None else needed - _OF_PARTS, 0.0)
+                found[place] = Verdict(-log_p, log_p <= bars[place], log_p, odd <= bars[place])
+            elif needed is not None:
+                found[place] = Verdict(-needed, needed <= bars[place], needed)
+        return found
 
-    def _verdict(self, log_p: float, bar: float) -> Verdict:
-        return Verdict(-log_p, log_p <= bar, log_p)
+    def _odd(self, batch: Sequence[Evidence]) -> list[float]:
+        """Return the log p-values of odd cells, none below a bound that needs no counts."""
+        return list(map(max, of_sets(batch, self._law), self._tails(batch, [1] * len(batch))))
+
+    def _shapes(self, batch: Sequence[Evidence]) -> list[Shape]:
+        return [found.shape._replace(is_odd=self._is_odd(found)) for found in batch]
+
+    def _is_odd(self, found: Evidence) -> bool:
+        """Whether odd cells are tested."""
+        inside, everything = members(found.variables), VarSet(0)
+        for s in found.change:
+            everything = VarSet(everything | s)
+        return (
+            self._is_plain
+            and not found.is_fixed
+            and everything == found.variables
+            and is_tested([self._n_levels[v] for v in inside])
+            and len(pieces(found.variables, found.links)) > 1
+        )
 
     def _largest(self, sets: Sequence[Sequence[Evidence]], bars: Sequence[float]) -> list[float | None]:
         """Return the largest log p-value of each set's parts; None where one of them cannot reach the bar."""
@@ -126,7 +158,7 @@ class SignificanceJudge:
 
     def highest(self, batch: Sequence[Evidence]) -> list[float]:
         """Return -log p of the nominal test, where that can be accepted."""
-        shapes = [found.shape for found in batch]
+        shapes = self._shapes(batch)
         both = zip(self._lowest(batch, shapes), self._bars(batch, shapes), strict=True)
         return [-log_p if log_p <= bar else -inf for log_p, bar in both]
 
@@ -177,7 +209,12 @@ class SignificanceJudge:
 
     def _lowest(self, batch: Sequence[Evidence], shapes: Sequence[Shape]) -> list[float]:
         """Return the log p-values that need no counts; that of no set's least needed piece is lower."""
-        return self._tails(batch, [self._largest_dof(*pair) for pair in zip(batch, shapes, strict=True)])
+        of_parts = self._tails(batch, [self._largest_dof(*pair) for pair in zip(batch, shapes, strict=True)])
+        of_odd = self._tails(batch, [1] * len(batch))
+        return [
+            min(parts - _OF_PARTS, odd - _OF_ODD, 0.0) if shape.is_odd else parts
+            for shape, parts, odd in zip(shapes, of_parts, of_odd, strict=True)
+        ]
 
     def _largest_dof(self, found: Evidence, shape: Shape) -> int:
         """Return the nominal degrees of freedom of the largest part of a candidate."""
@@ -195,16 +232,25 @@ class SignificanceJudge:
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return -log p of the nominal test, where that can be accepted."""
-        g2, dof = 2 * self._n_rows * gains, _nominal_dof(shape)
-        log_ps = np.array(log_tails(g2.tolist(), [dof] * len(g2))) if len(g2) <= FEW else log_tail(g2, dof)
+        log_ps = self._nominal_tails(gains, _nominal_dof(shape))
+        if self._has_odd(shape):
+            both = log_ps - _OF_PARTS, self._nominal_tails(gains, 1) - _OF_ODD
+            log_ps = np.minimum(np.minimum(*both), 0.0)
         return np.where(log_ps <= self._highest_level(shape), -log_ps, -inf)
+
+    def _nominal_tails(self, gains: NDArray[np.float64], dof: int) -> NDArray[np.float64]:
+        g2 = 2 * self._n_rows * gains
+        return np.array(log_tails(g2.tolist(), [dof] * len(g2))) if len(g2) <= FEW else log_tail(g2, dof)
 
     def least_gain(self, shape: Shape) -> float:
         """Return the gain up to which the nominal test accepts no candidate of a shape, or a little less."""
         bar = self._highest_level(shape)
         if bar == -inf:
             return inf
-        return (1 - _SPARE) * quantile_of(bar, _nominal_dof(shape)) / (2 * self._n_rows)
+        return (1 - _SPARE) * _quantile(bar, _nominal_dof(shape), self._has_odd(shape)) / (2 * self._n_rows)
+
+    def _has_odd(self, shape: Shape) -> bool:
+        return self._is_plain and shape.is_odd
 
     def tolerance(self, best: float) -> float:
         """Return 1e-9 of the best rank."""
@@ -240,7 +286,15 @@ def smallest_gain(size: int, n_variables: int, n_rows: int, bounds: tuple[int, i
     0.0151
     """
     log_weight = Weights(n_variables, *bounds).log_weight(size, size * (size - 1) // 2, 0)
-    return quantile_of(log(alpha) + log_weight, largest_part_of_free((2,) * size)) / (2 * n_rows)
+    dof = largest_part_of_free((2,) * size)
+    return _quantile(log(alpha) + log_weight, dof, is_tested((2,) * size)) / (2 * n_rows)
+
+
+def _quantile(bar: float, dof: int, is_odd: bool) -> float:
+    """Return the G2 from which on the nominal test, or that of odd cells, reaches a log p-value."""
+    if not is_odd:
+        return quantile_of(bar, dof)
+    return min(quantile_of(bar + _OF_PARTS, dof), quantile_of(bar + _OF_ODD, 1))
 
 
 def _nominal_dof(shape: Shape) -> int:

@@ -16,7 +16,11 @@ below a level with a probability of at most the level. The p-value of the set is
 
     P(p_h <= alpha w_h) <= P(q <= alpha w_h) <= alpha w_h:
 
-with several pieces nothing is to be divided by their number. By the union bound
+with several pieces nothing is to be divided by their number. Some sets are tested twice, by their parts and by
+their odd cells (:mod:`xordal.statistics.oddness`): with a share s of the weight for the second test, the set is
+accepted if p1 <= (1 - s) alpha w_h or p2 <= s alpha w_h. Both tests are of the same hypotheses, that some piece
+gains nothing, and whether a set is tested twice depends on h alone. So the probability of that is at most
+(1 - s) alpha w_h + s alpha w_h. By the union bound
 
     P(some true h is rejected) <= sum over true h of P(p_h <= alpha w_h) <= alpha * sum of w_h <= alpha,
 

@@ -155,7 +155,8 @@ def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> l
     own = np.array([min([next(shared) for _ in links]) for links in missing])
     alike: dict[Shape, list[int]] = {}
     for number, s in enumerate(sets):
-        alike.setdefault(problem.shapes.of(within(graph, s)), []).append(number)
+        shape = problem.shapes.of(within(graph, s))._replace(is_odd=False)  # with fill-in only parts are tested
+        alike.setdefault(shape, []).append(number)
     passes = np.zeros(len(sets), dtype=np.bool_)
     for shape, numbers in alike.items():
         passes[numbers] = problem.judge.ceiling(shape, own[numbers]) > -inf

@@ -7,7 +7,8 @@ idle once the others are there. A link xy may go when
 * were it missing, it would not be learned: the data do not show that x and y depend on each other given S, by
   the very test, at the very level, at which a link behind S comes in;
 * no pseudo-independent group needs it: no set of variables of the clique, x and y among them, holds a pair that
-  looks independent and is shown to be dependent given the rest of the set.
+  looks independent and is shown to be dependent given the rest of the set. Nor would x and y, which look
+  independent, come in with such a set, were it not linked at all, by what only all of it shows.
 
 Of the links that may go, the one with the least to say for it goes first, equal ones in lexicographic order. A
 link that goes could not come back by itself: what brings a link in is what keeps it.
@@ -22,8 +23,8 @@ from itertools import combinations
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import change
-from xordal.search.candidate import Candidate
-from xordal.search.problem import Problem, evidence
+from xordal.search.candidate import Candidate, within
+from xordal.search.problem import Problem, evidence, judge
 from xordal.statistics.criterion import Evidence
 from xordal.types.varsets import EMPTY, Link, VarSet, members, varset
 
@@ -55,6 +56,7 @@ class Pruner:
         self._known: dict[tuple[Link, VarSet], Evidence] = {}
         self._would_come: dict[tuple[Link, VarSet], bool] = {}
         self._depends: dict[tuple[Link, VarSet], bool] = {}
+        self._joint: dict[VarSet, bool] = {}
 
     def idlest(self, graph: ChordalGraph) -> RemovableLink | None:
         """Return the link that goes next, if one may go."""
@@ -116,10 +118,20 @@ class Pruner:
         pairs = [(min(pair), max(pair)) for pair in combinations(variables, 2)]
         given_rest = [(pair, VarSet(whole & ~varset(pair))) for pair in pairs]
         shown = self._asked(given_rest, self._would_come, None)
-        if not any(shown):
+        is_joint = self._would_come_as_a_set(whole)
+        if not any(shown) and not is_joint:
             return False
         alone = self._asked([(pair, EMPTY) for pair in pairs], self._depends, 1)
-        return any(is_shown and not is_seen for is_shown, is_seen in zip(shown, alone, strict=True))
+        is_hidden = any(is_shown and not is_seen for is_shown, is_seen in zip(shown, alone, strict=True))
+        return is_hidden or (is_joint and not alone[0])
+
+    def _would_come_as_a_set(self, variables: VarSet) -> bool:
+        """Whether variables would be linked, were they not, by what only all of them show."""
+        if variables not in self._joint:
+            unlinked = within(ChordalGraph.empty(len(self._problem.n_levels)), variables)
+            verdict = judge(self._problem, [unlinked])[0].verdict
+            self._joint[variables] = verdict.is_accepted and verdict.is_joint
+        return self._joint[variables]
 
 
 def removable(graph: ChordalGraph) -> Iterator[tuple[Link, VarSet]]:

@@ -7,8 +7,8 @@ idle once the others are there. A link xy may go when
 * were it missing, it would not be learned: the data do not show that x and y depend on each other given S, by
   the very test, at the very level, at which a link behind S comes in;
 * no pseudo-independent group needs it: no set of variables of the clique, x and y among them, holds a pair that
-  looks independent and is shown to be dependent given the rest of the set. Nor would x and y, which look
-  independent, come in with such a set, were it not linked at all, by what only all of it shows.
+  looks independent and is shown to be dependent given the rest of the set, or with the rest of the set: were it
+  not linked at all, what only all of it shows would bring it in.
 
 Of the links that may go, the one with the least to say for it goes first, equal ones in lexicographic order. A
 link that goes could not come back by itself: what brings a link in is what keeps it.
@@ -122,8 +122,8 @@ class Pruner:
         if not any(shown) and not is_joint:
             return False
         alone = self._asked([(pair, EMPTY) for pair in pairs], self._depends, 1)
-        is_hidden = any(is_shown and not is_seen for is_shown, is_seen in zip(shown, alone, strict=True))
-        return is_hidden or (is_joint and not alone[0])
+        both = zip(shown, alone, strict=True)
+        return any((is_shown or is_joint) and not is_seen for is_shown, is_seen in both)
 
     def _would_come_as_a_set(self, variables: VarSet) -> bool:
         """Whether variables would be linked, were they not, by what only all of them show."""

@@ -40,7 +40,7 @@ def drawn(seed: int) -> tuple[Floats, Floats]:
 
 
 def test_the_tail_is_that_of_all_ways_to_spread_odd_rows() -> None:
-    """Few rows lie on few values of T, so single tails are off by a factor of up to 3; on average they are right."""
+    """Few rows lie on few values of T: single tails are off by a factor of up to 3, on average by little."""
     pairs = [drawn(seed) for seed in range(200)]
     able = [(rows, odd) for rows, odd in pairs if 0 < odd.sum() < rows.sum()]
     off = np.array([tail(rows[None], odd[None])[0] - by_enumeration(rows, odd) for rows, odd in able])

@@ -91,7 +91,7 @@ def log_ps(table: CategoricalTable, known: tuple[Link, ...], links: LinkSet) -> 
 
 @dataclass(frozen=True)
 class Odd:
-    """Columns of two levels in pieces; each column but the first of a piece copies the one before it, mostly."""
+    """Columns of two levels in pieces, in which each column mostly copies the one before it."""
 
     name: str
     pieces: tuple[tuple[int, ...], ...]

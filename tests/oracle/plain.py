@@ -196,8 +196,8 @@ class _Run:
                         judging = self.problem.judge
                         if judging.depends([shown])[0] and not judging.depends([alone], 1)[0]:
                             return True
-                    alone = [self.given(pair, VarSet(0)) for pair in combinations(group, 2)]
-                    if not all(judging.depends(alone, 1)) and self.would_come(varset(group)):
+                    pairs = [self.given(pair, VarSet(0)) for pair in combinations(group, 2)]
+                    if not all(judging.depends(pairs, 1)) and self.would_come(varset(group)):
                         return True
         return False
 

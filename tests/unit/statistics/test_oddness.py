@@ -78,7 +78,7 @@ def test_names_of_levels_do_not_change_a_bit(seed: int) -> None:
     generator = np.random.default_rng(seed)
     table = generator.multinomial(40, generator.dirichlet(np.ones(16))).reshape(1, 2, 2, 2, 2).astype(float)
     turned = table
-    for axis in np.flatnonzero(generator.integers(2, size=4)):
+    for axis in np.flatnonzero(generator.integers(2, size=4)).tolist():
         turned = np.flip(turned, axis=1 + axis)
     its_pieces = [[0, 2], [1], [3]]
     assert log_p_values(table, its_pieces)[0] == log_p_values(turned, its_pieces)[0]

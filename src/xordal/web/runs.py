@@ -345,7 +345,8 @@ async def _order(process: Process, job: dict[str, Any]) -> None:
 async def _ended(process: Process) -> None:
     if process.returncode is None:
         process.kill()
-    await process.wait()
     assert process.stdout is not None
-    with suppress(TimeoutError):  # what it started may hold the pipe for longer
-        await asyncio.wait_for(process.stdout.read(), 1)  # to its end: a pipe closes while the loop still runs
+    # asyncio waits for the pipe too, which closes once it is read to its end; what the process started may hold it.
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.stdout.read(), 1)
+        await asyncio.wait_for(process.wait(), 1)

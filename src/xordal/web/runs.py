@@ -346,7 +346,7 @@ async def _ended(process: Process) -> None:
     if process.returncode is None:
         process.kill()
     assert process.stdout is not None
-    # asyncio waits for the pipe too, which closes once it is read to its end; what the process started may hold it.
+    # asyncio waits for the pipe too, which closes once read to its end; what the process started may hold it.
     with suppress(TimeoutError):
         await asyncio.wait_for(process.stdout.read(), 1)
         await asyncio.wait_for(process.wait(), 1)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
 
 PANEL = "Reading the table"
+_MOST_TABULATED = 1 << 20  # bytes of a file that may be a table of counts
 
 
 Data = Annotated[
@@ -358,6 +359,8 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     if counts:
         table, line = _counted(table, counts)
         told.append(line)
+    elif how.weights is None and (line := _tabulated(source, how)):
+        told.append(line)
     if table.n_rows < 2:
         raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
     for message in (*(str(warning.message) for warning in caught), *told):
@@ -365,6 +368,28 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     if table.n_variables < 2:
         raise DataError(f"Only one column is left, {table.names[0]!r}. A network needs at least two.")
     return table
+
+
+def _tabulated(source: str, how: Reading) -> str:
+    """Return what to say of a file that looks like a table of counts; nothing of others, and of large ones."""
+    import warnings
+    from pathlib import Path
+
+    from xordal.data.read import columns_from
+    from xordal.data.tabulated import count_column
+    from xordal.errors import DataWarning
+
+    if how.sql or not Path(source).is_file() or Path(source).stat().st_size > _MOST_TABULATED:
+        return ""
+    with warnings.catch_warnings():  # all there is to say was said when the table was read
+        warnings.simplefilter("ignore", DataWarning)
+        name = count_column(columns_from(source, how.text)[0])
+    if name is None or name in (*(how.columns or ()), *how.categorical, *how.exclude):
+        return ""
+    return (
+        f"Each combination of the other columns stands in one row, as in a table of counts. If {name!r} says "
+        f"how often it occurs: --weights {name}."
+    )
 
 
 def _counted(table: CategoricalTable, found: Sequence[Suspect]) -> tuple[CategoricalTable, str]:

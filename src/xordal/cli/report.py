@@ -12,6 +12,7 @@ from xordal.cli import asking, output, reading, stopping
 if TYPE_CHECKING:
     from xordal.data.table import CategoricalTable
     from xordal.report.overview import TableOverview
+    from xordal.report.summary import ReportSummary
     from xordal.types.learned import Learned
 
 
@@ -47,7 +48,7 @@ def report(
     ] = None,
     limits: stopping.LimitOptions,
     how: reading.TableOptions,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but notes and errors.")] = False,
 ) -> None:
     """Write what a table holds as one page that needs nothing else: network, hidden groups, columns, replay.
 
@@ -73,9 +74,10 @@ def report(
     with stopping.terminable() as signals:
         learned, interrupted = _learned(table, {"max_variables": max_variables, "limits": chosen}, quiet)
     overview = _overview(source, table, how)
-    output.write(to, [report_page(summarise(learned.network(), named, overview))])
+    summary = summarise(learned.network(), named, overview)
+    output.write(to, [report_page(summary)])
     if not quiet:
-        _tell(learned, to)
+        _tell(learned, summary, to)
     if interrupted:
         raise stopping.exit_of(signals)
 
@@ -113,11 +115,14 @@ def _overview(source: str, table: CategoricalTable, how: reading.TableOptions) -
         return overview_of(columns_from(source, how.text.text_format())[0])
 
 
-def _tell(learned: Learned, to: str) -> None:
+def _tell(learned: Learned, summary: ReportSummary, to: str) -> None:
     from xordal.cli import screen
     from xordal.data.write import is_standard_output
     from xordal.formats.overview import overview
 
     console = screen.notes() if is_standard_output(to) else screen.output()
-    screen.print_lines(console, overview(learned, "the page").splitlines())
+    links = [] if summary.rules else [link.words for link in summary.strongest_links if link.words]
+    screen.print_lines(
+        console, [*overview(learned, "the page").splitlines(), *(f"  {words}" for words in links)]
+    )
     output.tell("the report", to)

@@ -18,7 +18,7 @@ from xordal.errors import DataError
 
 def any_column_of(name: str, array: pa.Array | pa.ChunkedArray, is_declared: bool = False) -> Column:
     """Return an Arrow array as a column, also one of lists or objects, which can only be left out."""
-    if pa.types.is_nested(array.type):
+    if pa.types.is_nested(array.type) and not pa.types.is_run_end_encoded(array.type):
         return nested(name, len(array), "lists" if "list" in str(array.type).partition("<")[0] else "objects")
     return column_of(name, array, is_declared)
 

@@ -15,6 +15,7 @@ from xordal.model.smoothing import smoothing_text
 from xordal.report.cliques import EXPECTED_OF, CliqueSummary, clique_summaries, rows_in
 from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
 from xordal.report.groups import GroupSummary, group_summaries
+from xordal.report.links import LinkSummary, strongest_links
 from xordal.report.map import MapDrawing, map_of
 from xordal.report.overview import TableOverview
 from xordal.report.replay import Step, executions, steps_of, stills
@@ -27,8 +28,6 @@ _PROMISE = (
     "column that depends on nothing is linked. That does not say that each link belongs to the true network: "
     "two columns may be linked because both depend on a third."
 )
-
-_MOST_LINKS = 8  # named beside the map where there is no hidden group
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +85,12 @@ class ReportSummary:
     rules: tuple[RuleSummary, ...] = ()
     table: TableOverview | None = None
     is_complete: bool = True
+    strongest_links: tuple[LinkSummary, ...] = ()
 
     @property
     def strongest(self) -> GroupSummary | None:
         """The group with the largest hidden part, if there is one."""
         return self.groups[0] if self.groups else None
-
-    @property
-    def strongest_links(self) -> tuple[tuple[str, float], ...]:
-        """The strongest links in words, with their strength in nats."""
-        ranked = sorted((link for link in self.map.links if link.is_final), key=lambda link: -link.strength)
-        return tuple(
-            (" - ".join(self.map.names[v] for v in link.ends), link.strength) for link in ranked[:_MOST_LINKS]
-        )
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -180,6 +172,7 @@ def summarise(
         rules=() if learned is None else _rules(network, learned),
         table=table,
         is_complete=learned is None or learned.run.is_complete,
+        strongest_links=() if groups else strongest_links(network, drawn),
     )
 
 

@@ -128,3 +128,45 @@ def test_a_list_of_records_is_a_table(folder: Path) -> None:
     assert "a, b, c: 0 or 2" in run("report", "rows.json", cwd=folder).stdout
     (folder / "page.csv").write_text("<!doctype html><p>a,b")
     assert "page.csv is a web page" in run("report", "page.csv", cwd=folder, code=1).stderr
+
+
+def test_links_are_told_in_rates_where_nothing_hides(tmp_path: Path) -> None:
+    """40 of 100 smokers cough and 10 of 100 others; what does not depend on it is not told."""
+    coughs = {"yes": 40, "no": 10}
+    rows = "".join(f"{s},{'yes' if n < coughs[s] else 'no'},{n % 2}\n" for s in coughs for n in range(100))
+    (tmp_path / "t.csv").write_text("smokes,coughs,noise\n" + rows)
+    told = run("report", "t.csv", cwd=tmp_path).stdout.splitlines()
+    assert told[1:] == [
+        "  smokes - coughs",
+        "  coughs = yes in 10 % of smokes = no (6 to 17), 40 % of yes (31 to 50)",
+    ]
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "coughs = yes in 10 % of smokes = no (6 to 17), 40 % of yes (31 to 50)" in page
+    assert "No hidden groups: pairs of columns explain what was found." in page
+
+
+def test_a_rule_without_a_group_stands_first(tmp_path: Path) -> None:
+    """Four bits and their parity: a rule of five columns, of which no set of three shows anything."""
+    bits = [[n >> k & 1 for k in range(4)] for n in range(16)]
+    rows = "".join(",".join(map(str, (*four, sum(four) % 2))) + "\n" for four in bits)
+    (tmp_path / "bits.csv").write_text("a,b,c,d,even\n" + rows * 20)
+    run("report", "bits.csv", "-q", cwd=tmp_path)
+    page = (tmp_path / "bits.html").read_text(encoding="utf-8")
+    opening = page[page.index('class="strongest"') :]
+    assert opening.index("A rule that the rows obey") < opening.index("0, 2 or 4 of these 5 have the value 1")
+    assert "pairs of columns explain what was found" not in page
+
+
+def test_a_table_of_counts_is_noted_whatever_they_are_called(tmp_path: Path) -> None:
+    cells = [(a, b, c) for a in "xy" for b in "xy" for c in "xyz"]
+    rows = [",".join(cell) + f",{7 * n + 3}\n" for n, cell in enumerate(cells)]
+    note = (
+        "Each combination of the other columns stands in one row, as in a table of counts. If 'people' says how"
+    )
+    (tmp_path / "t.csv").write_text("a,b,c,people\n" + "".join(rows))
+    assert note in run("report", "t.csv", cwd=tmp_path).stderr
+    assert "--weights people" in run("learn", "t.csv", cwd=tmp_path).stderr
+    for options in (["--weights", "people"], ["--exclude", "people"], ["--categorical", "people"]):
+        assert note not in run("report", "t.csv", *options, cwd=tmp_path).stderr
+    (tmp_path / "t.csv").write_text("a,b,c,people\n" + "".join([*rows, rows[0]]))  # a combination stands twice
+    assert note not in run("report", "t.csv", cwd=tmp_path).stderr

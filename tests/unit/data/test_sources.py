@@ -212,7 +212,7 @@ def test_names_come_from_the_source_or_are_numbered() -> None:
             r"mixes types: numbers \(1, row 1\) and text \('1', row 2\)",
         ),
         (pd.DataFrame({"a": [[1], [2]]}), "one category"),
-        (pa.table({"a": [{"b": 1}]}), "struct"),
+        (pa.table({"a": [{"b": 1}]}), "holds objects"),
         (pd.DataFrame({"a": [1.0, np.inf]}), "Column 'a', row 2: the value is infinite"),
         (pd.DataFrame({"a": []}), "no rows"),
         (pd.DataFrame(), "no columns"),

@@ -231,7 +231,7 @@ def test_facts(again: Again) -> None:
     free = sum(sign * (prod(levels[v] for v in s) - 1) for s, sign in terms.items())
     assert facts["free parameters"] == f"{free:,}"
     assert facts["rows"] == f"{len(again.rows):,}" and facts["variables"] == str(len(levels))
-    assert facts["smoothing"] == "1 rows"  # one row spread evenly over each table
+    assert facts["smoothing"] == "1 row"  # one row spread evenly over each table
 
     def smoothed(variables: tuple[int, ...]) -> float:
         table = again.counts(variables)

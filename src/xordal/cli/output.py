@@ -77,9 +77,9 @@ class NetworkOptions:
     def save(self, network: DecomposableMarkovNetwork) -> None:
         """Write the network to the model file, if there is to be one."""
         if self.to is not None:
-            from xordal.formats.endings import ending_of
+            from xordal.formats.endings import learned_format
 
-            write_network_to(self.to, network, ending_of(self.to) or "json", is_quiet=self.quiet)
+            write_network_to(self.to, network, learned_format(self.to), is_quiet=self.quiet)
 
 
 def write_network_to(file: str, network: Network, to: str, *, is_quiet: bool = False) -> None:
@@ -200,10 +200,10 @@ def check_network_name(file: str, to: str, *inputs: str, option: str = "-o") -> 
 def check_model_name(file: str | None, *inputs: str) -> None:
     """Refuse a name no model file can have; standard output is where the result is printed."""
     from xordal.data.write import is_standard_output
-    from xordal.formats.endings import ending_of
+    from xordal.formats.endings import learned_format
 
     check_name(file, *inputs)
     if file is not None and is_standard_output(file):
         raise typer.BadParameter("-o writes the model to a file of its own; name one, such as net.json.")
     if file is not None:
-        check_network_name(file, ending_of(file) or "json", *inputs)
+        check_network_name(file, learned_format(file), *inputs)

@@ -22,8 +22,12 @@ _OTHERS = frozenset(
         ".gz", ".bz2", ".xz", ".zst", ".zip", ".xlsx", ".xls", ".ods", ".feather", ".arrow", ".ipc", ".orc",
         ".avro", ".json", ".jsonl", ".ndjson", ".pkl", ".npy", ".npz", ".h5", ".sqlite", ".db", ".duckdb",
         ".sav", ".dta", ".rds", ".html", ".xml", ".bif", ".xmlbif", ".uai", ".net", ".dot", ".graphml", ".hif",
+        ".png", ".svg", ".pdf",
     }
 )  # fmt: skip
+
+KNOWN_ENDINGS = frozenset({".csv", *_ENDINGS, *_OTHERS})
+"""Endings that mean a format, of a table or of something else: no file should hold what its name denies."""
 
 
 def table_format(path: str | Path) -> TableFormat:

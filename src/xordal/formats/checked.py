@@ -170,7 +170,7 @@ def _no_number(name: str) -> NoReturn:
 
 def _not_json(text: str, file: str, error: json.JSONDecodeError) -> str:
     if not text.strip():
-        return f"{file} is empty. A model file is written by xordal learn DATA -o {file}."
+        return f"{file} is empty. xordal learn DATA -o FILE writes a network."
     if not text.lstrip().startswith("{"):
         return f"{file} is no model file: it is not JSON. Name the file that xordal learn wrote with -o."
     if error.pos >= len(text.rstrip()) - 1 or "Unterminated string" in error.msg:

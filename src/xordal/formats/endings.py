@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xordal.data.tables_out import KNOWN_ENDINGS
+from xordal.errors import SettingsError
+
 ENDINGS: dict[str, str] = {
     ".json": "json", ".bif": "bif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif", ".xml": "xmlbif", ".uai": "uai",
     ".net": "net", ".graphml": "graphml", ".dot": "dot", ".gv": "dot", ".hif": "hif",
@@ -23,6 +26,28 @@ def ending_of(path: str) -> str | None:
     """
     name = Path(path).name.lower()
     return "hif" if name.endswith(".hif.json") else ENDINGS.get(Path(name).suffix)
+
+
+def learned_format(path: str) -> str:
+    """Return the format that a learned network gets by the name of its file: a model file where it means none.
+
+    Raises
+    ------
+    SettingsError
+        If the ending means something else, such as a table: the file would not be taken for a network.
+
+    Examples
+    --------
+    >>> learned_format("net.BIF"), learned_format("net"), learned_format("net.v2")
+    ('bif', 'json', 'json')
+    """
+    found, ending = ending_of(path), Path(path).suffix.lower()
+    if found is None and ending in KNOWN_ENDINGS:
+        raise SettingsError(
+            f"No network is written as {ending}. Let the name {Path(path).name!r} end in .json for a model "
+            f"file, or in one of {', '.join(one for one in ENDINGS if one != '.json')}."
+        )
+    return found or "json"
 
 
 def is_hif(text: str) -> bool:

@@ -110,7 +110,8 @@ def read_network(path: str | Path) -> Network:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ModelFileError(
-            f"{file} is no model file: it is no text in UTF-8. Name the file that xordal learn wrote with -o."
+            f"{file} is no text in UTF-8, as network files are. If it is one, of another program, save it in "
+            "that encoding; else name the file that xordal learn wrote with -o."
         ) from None
     return _from_text(text, file, path)
 

@@ -15,6 +15,12 @@ from xordal.formats.draft import short
 
 _DEEPEST = 16
 _MOST_ELEMENTS = 2_000_000
+_MOST_ATTRIBUTES, _LONGEST_VALUE = 100, 1000
+"""Attributes that a document type may declare, and characters of a value it gives one.
+
+Every element of a name gets all that are declared for it: without a limit, 0.6 MB with 20,000 attributes and
+5,000 elements took 9 seconds.
+"""
 _AT_A_TIME = 2**20
 """Bytes that the parser is given at a time. A tag or a comment longer than two such parts is refused."""
 
@@ -62,7 +68,7 @@ def parse_xml(data: bytes, file: str) -> Element:
     parser.buffer_text = True  # one piece of text for many lines
     root = Element("", 1, file)
     open_ones = [root]
-    n_elements = 0
+    n_elements = n_attributes = 0
 
     def here() -> Element:
         return Element("", parser.CurrentLineNumber, file)
@@ -82,7 +88,14 @@ def parse_xml(data: bytes, file: str) -> Element:
     def refuse(*declared: object) -> NoReturn:
         here().wrong("it declares an entity, which is not allowed here")
 
+    def attribute(element: str, name: str, kind: str, value: str | None, is_required: int) -> None:
+        nonlocal n_attributes
+        n_attributes += 1
+        if n_attributes > _MOST_ATTRIBUTES or len(value or "") > _LONGEST_VALUE:
+            here().wrong("the document type declares too many attributes, or too long ones")
+
     parser.StartElementHandler = start
+    parser.AttlistDeclHandler = attribute
     parser.EndElementHandler = lambda name: open_ones.pop()
     parser.CharacterDataHandler = text
     parser.EntityDeclHandler = refuse

@@ -162,7 +162,8 @@ class BayesianNetwork:
         from xordal.model.exact import Factor, markov_network
 
         factors = [Factor((*family.parents, family.variable), family.shares) for family in self.families]
-        return markov_network(self.variables, self.levels, factors)
+        advice = "This network can be converted, and not be asked."
+        return markov_network(self.variables, self.levels, factors, if_too_large=advice)
 
     def to_bayesian(self) -> BayesianNetwork:
         """Return the network itself: what every network can be asked for."""

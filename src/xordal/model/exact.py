@@ -121,16 +121,23 @@ class ExactTable:
 
 
 def markov_network(
-    variables: tuple[str, ...], levels: tuple[tuple[Hashable, ...], ...], factors: Sequence[Factor]
+    variables: tuple[str, ...],
+    levels: tuple[tuple[Hashable, ...], ...],
+    factors: Sequence[Factor],
+    *,
+    if_too_large: str = "A network without directions can then be neither asked nor converted.",
 ) -> DecomposableMarkovNetwork:
     """Return the decomposable network whose joint is proportional to the product of some factors.
+
+    ``if_too_large`` is added to the error about a network whose tables would be too large.
 
     Raises
     ------
     DataError
         If the product is zero everywhere, or a clique would have a table that is too large.
     """
-    size = _Size(variables, tuple(map(len, levels)))
+    size = _Size(variables, tuple(map(len, levels)), if_too_large)
+    size.check_number()
     factors = [_varying(factor) for factor in factors]
     graph = _chordal(len(variables), factors, size.check_widest)
     tree = junction_tree(graph)
@@ -159,9 +166,16 @@ def _varying(factor: Factor) -> Factor:
 class _Size:
     """How large the tables of a junction tree may be, looked at before any is made."""
 
-    def __init__(self, variables: tuple[str, ...], n_levels: tuple[int, ...]) -> None:
+    def __init__(self, variables: tuple[str, ...], n_levels: tuple[int, ...], advice: str) -> None:
         self.n_levels = n_levels
-        self._variables = variables
+        self._variables, self._advice = variables, advice
+
+    def check_number(self) -> None:
+        """Refuse more variables than a graph is completed with."""
+        if (n := len(self._variables)) > MOST_VARIABLES:
+            raise DataError(
+                f"A network of {n:,} variables is too large; the most are {MOST_VARIABLES:,}. {self._advice}"
+            )
 
     def check_widest(self, clique: int) -> None:
         """Refuse a clique that no taking out of filled-in links will make small enough."""
@@ -176,7 +190,7 @@ class _Size:
         if sum(cells) > MOST_IN_ALL:
             raise DataError(
                 f"The tables of the {len(cells):,} cliques of this network would have {sum(cells):,} cells "
-                f"together; the most are {MOST_IN_ALL:,}. This network can be converted, and not be asked."
+                f"together; the most are {MOST_IN_ALL:,}. {self._advice}"
             )
 
     def _cells(self, clique: int) -> int:
@@ -186,18 +200,12 @@ class _Size:
         some = ", ".join(self._variables[v] for v in members(clique)[:8])
         raise DataError(
             f"The clique of {clique.bit_count()} variables {{{some}, ...}} would have a table of "
-            f"{about(self._cells(clique))} cells; the most are {MOST_CELLS:,}. This network can be "
-            "converted, and not be asked."
+            f"{about(self._cells(clique))} cells; the most are {MOST_CELLS:,}. {self._advice}"
         )
 
 
 def _chordal(n_variables: int, factors: Sequence[Factor], look: Callable[[int], None]) -> ChordalGraph:
     """Return the graph in which variables that share a factor are linked, completed."""
-    if n_variables > MOST_VARIABLES:
-        raise DataError(
-            f"A network of {n_variables:,} variables is too large; the most are {MOST_VARIABLES:,}. It can be "
-            "converted, and not be asked."
-        )
     links = {pair for factor in factors for pair in combinations(sorted(factor.variables), 2)}
     masks = linked([0] * n_variables, links)
     return ChordalGraph.of(linked(masks, min_fill(masks, look)))

@@ -8,6 +8,12 @@ probability of the target in each combination of the group's levels.
 That column is made of the target, so it could give the answer away. In ``fit_transform`` the rows of each fold
 get the probabilities that the other folds have, and in a pipeline under cross-validation everything, the choice
 of groups too, is made from the training rows alone.
+
+So the rows of one combination get five probabilities in ``fit_transform``, one a fold, and they are the lower
+the more often the fold itself has the class: what a fold has, the others lack. Trees learn that, fold by fold,
+and it is wrong of all rows to come. Therefore probabilities are rounded to steps of one standard error of a
+combination of average size. Finer differences are chance; the five become one number, or two (measured in
+benchmarks/recovery/predictors.py).
 """
 
 from __future__ import annotations
@@ -111,9 +117,9 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         values = validated(self, X, reset=False)
         cells = self._cells(values)
-        return self._with(
-            values, self._encoder.transform(cells) if self._groups else self._without_groups(cells)
-        )
+        if not self._groups:
+            return self._with(values, self._without_groups(cells))
+        return self._with(values, self._rounded(self._encoder.transform(cells)))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of what ``transform`` returns."""
@@ -159,7 +165,8 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
             self._warn_of_no_groups()
             return values, self._without_groups(cells)
         self._encoder = self._encoder_of(cells, y)
-        return values, self._from_other_rows(cells, y)
+        self._shares, self._steps = self._shares_and_steps(cells, target.codes)
+        return values, self._rounded(self._from_other_rows(cells, y))
 
     @property
     def _told_classes(self) -> NDArray[Any]:
@@ -179,6 +186,20 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
                 DataWarning,
                 stacklevel=4,
             )
+
+    def _shares_and_steps(
+        self, cells: NDArray[Any], codes: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the share of a class for each new column, and its standard error in an average combination."""
+        n_told = len(self._told_classes)
+        share = np.bincount(codes, minlength=len(self.classes_))[-n_told:] / len(codes)
+        n_cells = np.array([len(np.unique(column)) for column in cells.T])
+        error = np.sqrt(np.outer(n_cells, share * (1 - share)) / len(codes))
+        return np.tile(share, len(n_cells)), error.ravel()
+
+    def _rounded(self, encoded: NDArray[Any]) -> NDArray[Any]:
+        """Return probabilities in whole steps from the share of the class."""
+        return np.clip(self._shares + self._steps * np.rint((encoded - self._shares) / self._steps), 0.0, 1.0)
 
     def _encoder_of(self, cells: NDArray[Any], y: NDArray[Any]) -> TargetEncoder:
         return TargetEncoder(target_type="binary" if len(self.classes_) == 2 else "multiclass").fit(cells, y)

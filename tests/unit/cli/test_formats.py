@@ -166,6 +166,17 @@ def test_learn_writes_a_model_file_where_the_ending_says_nothing(box: Path, tmp_
         assert json.loads((tmp_path / name).read_text())["format"] == "xordal network"
 
 
+@pytest.mark.parametrize("ending", ["parquet", "csv", "XLSX", "html", "json.gz", "png"])
+def test_a_network_is_not_written_to_what_is_called_a_table_or_a_page(
+    ending: str, box: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    other = tmp_path / f"other.{ending}"
+    assert run("learn", str(box), "-q", "-o", str(other)) == 2
+    assert f"No network is written as {other.suffix.lower()}." in " ".join(capsys.readouterr().err.split())
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_names_beside_uai_files_are_not_lost(
     bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -187,6 +187,8 @@ BOMB = (
     + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(12))
     + "]><BIF><NETWORK><NAME>&m;</NAME></NETWORK></BIF>"
 )
+MANY_ATTRIBUTES = "".join(f'<!ATTLIST X a{number} CDATA "z">' for number in range(20_000))
+"""Every X would have all of them: 9 seconds for 0.6 MB, were they not refused."""
 OUTSIDE = '<?xml version="1.0"?><!DOCTYPE BIF [<!ENTITY x SYSTEM "file:///etc/passwd">]><BIF><NETWORK>&x;</NETWORK></BIF>'
 
 
@@ -195,6 +197,8 @@ OUTSIDE = '<?xml version="1.0"?><!DOCTYPE BIF [<!ENTITY x SYSTEM "file:///etc/pa
     [
         (BOMB, "declares an entity"),
         (OUTSIDE, "declares an entity"),
+        (f"<!DOCTYPE BIF [{MANY_ATTRIBUTES}]><BIF>{'<X/>' * 5000}</BIF>", "too many attributes, or too long"),
+        (f'<!DOCTYPE BIF [<!ATTLIST X a CDATA "{"z" * 5000}">]><BIF/>', "too many attributes, or too long"),
         ("<BIF>" * 100_000, "nested too deeply"),
         ("<BIF><NETWORK>", "no XML, or is cut short"),
         ("<html><body/></html>", "no XMLBIF"),
@@ -209,9 +213,16 @@ def test_wrong_xml(text: str | bytes, words: str, tmp_path: Path) -> None:
     refused(text, tmp_path, words)
 
 
+DECLARED = (
+    "<!ELEMENT BIF ( NETWORK )*> <!ATTLIST BIF VERSION CDATA #REQUIRED> "
+    '<!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">'
+)
+"""As the description of XMLBIF has it."""
+
+
 def test_a_document_type_without_entities_is_fine(tmp_path: Path) -> None:
     text = "".join(network_text(random_network([2, 2], 0), "xmlbif"))
-    typed = text.replace("<BIF VERSION", "<!DOCTYPE BIF [ <!ELEMENT BIF ( NETWORK )*> ]>\n<BIF VERSION")
+    typed = text.replace("<BIF VERSION", f"<!DOCTYPE BIF [ {DECLARED} ]>\n<BIF VERSION")
     read(typed, tmp_path)
 
 
@@ -238,6 +249,18 @@ def test_a_network_too_large_to_be_asked_is_still_converted(tmp_path: Path) -> N
     assert isinstance(read_network(tmp_path / "net.bif"), BayesianNetwork)
     with pytest.raises(DataError, match="can be converted, and not be asked"):
         network.to_markov()
+
+
+def test_a_markov_network_too_large_to_be_asked_is_not_read(tmp_path: Path) -> None:
+    """Its tables are no families, so that it cannot be written in any other format either."""
+    side = 30
+    pairs = [(v, v + 1) for v in range(side**2) if (v + 1) % side] + [
+        (v, v + side) for v in range(side**2 - side)
+    ]
+    lines = ["MARKOV", str(side**2), " ".join(["2"] * side**2), str(len(pairs))]
+    lines += [f"2 {u} {v}" for u, v in pairs]
+    text = "\n".join([*lines, *["4 1 2 2 1"] * len(pairs)])
+    refused(text, tmp_path, "can then be neither asked nor converted")
 
 
 def even(parents: list[tuple[int, ...]]) -> BayesianNetwork:
@@ -327,6 +350,12 @@ def test_500_fuzzed_files(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_10000_fuzzed_files(tmp_path: Path) -> None:
     check_fuzzed(10_000, tmp_path)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_another_encoding_is_told(encoding: str, tmp_path: Path) -> None:
+    text = 'net {} node a { label = "été"; states = ("u" "v"); } potential ( a ) { data = (0.5 0.5); }'
+    refused(text.encode(encoding), tmp_path, "no text in UTF-8.* save it in that encoding")
 
 
 def test_errors_name_the_file(tmp_path: Path) -> None:

@@ -122,6 +122,22 @@ def test_skewed_parents_make_a_collider_that_is_identified(
     assert right >= 19
 
 
+def test_a_network_with_more_parameters_does_not_count_however_near_it_is() -> None:
+    """docs/directed.md says so: lamp -> switch1, and both -> switch2, is within log(n) / 2 of the collider."""
+    for seed in range(5):
+        table = collider([0.2, 0.7], parity(2, 0.0)).sample(2000, seed=seed)
+        network = fit_network(table, learn(table))
+        choices = _all_choices(network, 0), _all_choices(network, 1), _all_choices(network, 2)
+        told = [choices[0][0b110], choices[1][0], choices[2][0]]
+        other = [choices[0][0], choices[1][0b001], choices[2][0b011]]
+        assert sum(size for _, size in other) == sum(size for _, size in told) + 1
+        gap = sum(score for score, _ in told) - sum(score for score, _ in other)
+        assert gap <= log(2000) / 2 + 1e-9
+        found = network.to_bayesian()
+        assert found.is_identified("parent1", "child")
+        assert found.is_identified("parent2", "child")
+
+
 def test_a_chain_goes_along_the_columns_and_is_not_identified() -> None:
     generator = np.random.default_rng(1)
     a = generator.integers(0, 2, 2000)

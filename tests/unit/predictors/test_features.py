@@ -68,8 +68,10 @@ def test_epistasis_of_three_markers(real_data: Path) -> None:
     model, rates = lines_of_the_page(max_variables="4"), []
     for seed in range(5):
         model.set_params(hiddengroupfeatures__random_state=seed, gradientboostingclassifier__random_state=seed)
-        rates.append(cross_val_score(model, X, y, cv=FOLDS).mean())
+        folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+        rates.append(cross_val_score(model, X, y, cv=folds).mean())
     assert np.mean(rates) > best - 0.02
+    assert min(rates) > best - 0.025
 
 
 @pytest.mark.long
@@ -94,10 +96,8 @@ def test_groups_for_explainable_boosting_machines_and_xgboost(real_data: Path) -
     assert rate(xgboost.XGBClassifier(n_jobs=1)) < 0.6
     constrained = xgboost.XGBClassifier(n_jobs=1, interaction_constraints=groups.to_xgboost_constraints())
     assert rate(constrained) > best - 0.02
-    # The probabilities of a group differ a little from fold to fold; a rise is all that can be learned of them.
-    rising = xgboost.XGBClassifier(n_jobs=1, monotone_constraints=(1,))
     features = HiddenGroupFeatures(max_variables=4, passthrough=False, random_state=0)
-    assert rate(make_pipeline(features, rising)) > best - 0.02
+    assert rate(make_pipeline(features, xgboost.XGBClassifier(n_jobs=1))) > best - 0.02
     numbers = HiddenGroupFeatures(max_variables=4).fit(X_train.to_numpy(), y_train)
     unnamed = xgboost.XGBClassifier(n_jobs=1, interaction_constraints=numbers.to_xgboost_constraints())
     assert unnamed.fit(X_train.to_numpy(), y_train).score(X_test.to_numpy(), y_test) > best - 0.02
@@ -187,9 +187,30 @@ def test_the_features_of_a_row_are_made_from_other_rows() -> None:
     gaps = [
         encoded[(cell == one) & (y == 1)].mean() - encoded[(cell == one) & (y == 0)].mean() for one in range(8)
     ]
-    assert max(gaps) < 0
+    assert max(gaps) < 1e-12  # none, where the five values of a cell are one number when they are rounded
+    assert min(gaps) < -0.01
     whole = features.transform(X)[:, 0]  # knows all rows, so all of a cell have one value
     assert all(np.ptp(whole[cell == one]) == 0 for one in range(8))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_differences_finer_than_chance_are_rounded(n_classes: int) -> None:
+    """Five folds give a cell five values, which differ by about half a standard error; few are left of them."""
+    generator = np.random.default_rng(4)
+    X = generator.integers(0, 3, size=(1200, 4))
+    y = (X[:, 0] + X[:, 1] + (generator.random(1200) < 0.4) * generator.integers(0, 3, 1200)) % n_classes
+    features = HiddenGroupFeatures(max_variables=3, passthrough=False, random_state=0)
+    encoded, whole = features.fit_transform(X, y), features.transform(X)
+    assert features.groups_ == [(0, 1)]
+    told = range(1, 2) if n_classes == 2 else range(3)
+    assert encoded.shape == (1200, len(told))
+    for column, one in enumerate(told):
+        share = (y == one).mean()
+        step = np.sqrt(share * (1 - share) * 9 / 1200)  # a ninth of the rows is in a cell, on average
+        in_steps = (np.concatenate([encoded, whole])[:, column] - share) / step
+        assert np.allclose(in_steps, np.rint(in_steps))
+        values = [set(encoded[(X[:, 0] == a) & (X[:, 1] == b), column]) for a in range(3) for b in range(3)]
+        assert sum(map(len, values)) <= 27  # of 45
 
 
 def test_names_and_lists_for_other_programs() -> None:

@@ -55,6 +55,11 @@ class Client:
         assert status in (200, 201), told
         return json.loads(told)
 
+    def refused(self, method: str, path: str, body: bytes | None = None) -> tuple[int, str]:
+        """Return the status and the words of an answer that says no."""
+        status, told, _ = self._asked(method, path, body, {"cookie": self.cookie})
+        return status, json.loads(told)["error"]
+
     def upload(self, data: bytes) -> str:
         """Upload a table, wait until it was looked at, and return its run."""
         run = str(self.ask("POST", "/api/runs", data)["id"])

@@ -18,9 +18,12 @@ from tests.browser.opening import LEAST_CONTRAST
 from xordal.data.table import CategoricalTable
 from xordal.data.write import csv_text
 from xordal.demos.gallery import DEMOS
+from xordal.formats.network_files import load
 from xordal.learning.fitting import fit_network
 from xordal.learning.learn import learn
+from xordal.model.network import DecomposableMarkovNetwork
 from xordal.pi.zoo import music_box
+from xordal.web import downloads
 
 pytestmark = pytest.mark.slow  # all of them start a browser and a server
 
@@ -112,18 +115,47 @@ def learned(page: Page, file: Path) -> None:
     page.wait_for_selector(READY)
 
 
+# Drops a file on the page, as the browser does when a person lets go of one; tells whether it was awaited.
+_DROP = """([name, text]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], name));
+  const place = document.querySelector(".drop"), how = { bubbles: true, cancelable: true, dataTransfer };
+  const tell = type => place.dispatchEvent(new DragEvent(type, how));
+  tell("dragenter"); tell("dragover");
+  const lit = place.classList.contains("over");
+  tell("drop");
+  return lit;
+}"""
+
+
+def dropped(page: Page, file: Path) -> None:
+    page.wait_for_selector(".drop")
+    assert page.evaluate(_DROP, [file.name, file.read_text()])
+
+
 def level(page: Page, variable: str, name: str) -> Any:
     return page.locator(f'.variable[aria-label="{variable}"] .level', has_text=name)
 
 
-def chance(page: Page, variable: str, name: str) -> float:
-    """Return the probability that the page shows."""
-    told = level(page, variable, name).locator(".chance").inner_text()
-    return float(told.strip("<> %")) / 100
+def same_as_the_library(page: Page, network: DecomposableMarkovNetwork, given: dict[str, str]) -> None:
+    """Hold every probability on the page to the library's."""
+    told = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll(".variable")].map(card => [
+      card.getAttribute("aria-label"), Object.fromEntries([...card.querySelectorAll(".level")].map(level => [
+        level.querySelector(".level-name").textContent, level.querySelector(".chance").textContent]))]))""")
+    marginals = network.marginals(given)
+    assert list(told) == [str(name) for name in marginals]
+    for name, chances in marginals.items():
+        assert list(told[name]) == [str(value) for value in chances]
+        for value, chance in chances.items():
+            text = told[name][str(value)]
+            if text[0] in "<>":  # not 0 and not 1, though it would be rounded to that
+                assert 0 < chance < 0.0005 if text == "< 0.1 %" else 0.9995 < chance < 1, (name, value)
+            else:
+                assert float(text.strip(" %")) / 100 == pytest.approx(chance, abs=0.00051), (name, value)
 
 
 def test_the_music_box_from_upload_to_answers(page: Page, box: Path) -> None:
-    page.set_input_files("#file", box)
+    dropped(page, box)
     page.locator("#learn").click()
     page.evaluate(_WATCH)
     page.wait_for_selector(READY)
@@ -137,21 +169,15 @@ def test_the_music_box_from_upload_to_answers(page: Page, box: Path) -> None:
     level(page, "dog", "barks").click()
     expect(level(page, "dog", "barks")).to_have_attribute("aria-pressed", "true")
     expect(level(page, "light1", "off").locator(".was")).to_be_visible()
-    told = network.query("John", given={"dog": "barks"})
-    assert chance(page, "John", "complains") == pytest.approx(told["complains"], abs=0.0005)
-    assert chance(page, "light1", "off") == pytest.approx(
-        network.query("light1", given={"dog": "barks"})["off"], abs=0.0005
-    )
+    same_as_the_library(page, network, {"dog": "barks"})
     level(page, "music_box", "plays").click()
-    both = {"dog": "barks", "music_box": "plays"}
     expect(level(page, "John", "complains").locator(".chance")).to_contain_text("99.")
-    assert chance(page, "John", "complains") == pytest.approx(
-        network.query("John", given=both)["complains"], abs=0.001
-    )
+    same_as_the_library(page, network, {"dog": "barks", "music_box": "plays"})
 
     page.get_by_label("beside a network of single links").check()
     expect(level(page, "John", "complains").locator(".other-chance")).to_have_text("50.0 %")
     page.get_by_label("Why did John change?").click()
+    expect(page.locator(".story h4")).to_have_text("Why John = complains went from 50.0 % to > 99.9 %")
     expect(page.locator(".story")).to_contain_text("Only together do they")
     page.get_by_role("button", name="Most probable case").click()
     expect(page.locator(".story")).to_contain_text("complains")
@@ -314,6 +340,203 @@ def test_words_for_missing_values_and_sheets_are_chosen_by_clicking(page: Page, 
     page.get_by_label("Sheet").select_option("New")
     expect(page.locator(".columns tbody th").first).to_have_text("p")
     expect(page.get_by_label("Sheet")).to_have_value("New")
+
+
+def test_settings_are_clicked_and_hold(page: Page, box: Path) -> None:
+    page.set_input_files("#file", box)
+    page.get_by_label("Take light2").uncheck()
+    page.get_by_label("Look for").select_option("k1")
+    page.get_by_text("More settings").click()
+    page.get_by_label("Keep a link when").select_option("entropy")
+    expect(page.get_by_label("at this level")).to_have_value("0.004")
+    page.get_by_label("at this level").fill("0.01")
+    page.get_by_text("What you know already").click()
+    pick = page.locator(".pick")
+    pick.get_by_role("button", name="ball1").click()
+    pick.get_by_role("button", name="John").click()
+    expect(page.locator(".settings-form .chip")).to_have_text("ball1 – John must be linked ✕")
+    page.get_by_label("What holds for the two").select_option("forbidden")
+    pick.get_by_role("button", name="light1").click()
+    pick.get_by_role("button", name="dog").click()
+    expect(page.locator(".settings-form .chip")).to_have_count(2)
+    page.locator("#learn").click()
+    page.wait_for_selector(READY)
+    assert page.locator(".node").count() == 7
+    assert page.locator("line.link").count() == 1  # John's; light1 - dog would be the next, and is forbidden
+    expect(page.locator(".steps-list")).to_contain_text("ball1 - John")
+    page.get_by_role("button", name="Learn again with other settings").click()
+    expect(page.get_by_label("Look for")).to_have_value("k1")  # the settings are kept
+    expect(page.get_by_label("Take light2")).not_to_be_checked()
+    page.get_by_text("More settings").click()
+    expect(page.get_by_label("at this level")).to_have_value("0.01")
+    page.get_by_text("What you know already").click()
+    page.get_by_role("button", name="light1 – dog must not be linked").click()
+    page.locator("#learn").click()
+    page.wait_for_selector(READY)
+    assert page.locator("line.link").count() == 2
+
+
+def test_missing_values_are_told_of_the_columns_that_are_taken(page: Page, tmp_path: Path) -> None:
+    rows = "".join(f"{n % 2},{n % 3 if n % 20 else ''},{'' if n % 4 else n % 8}\n" for n in range(200))
+    (tmp_path / "gaps.csv").write_text(f"a,b,c\n{rows}")
+    page.set_input_files("#file", tmp_path / "gaps.csv")
+    odd, settings = page.locator(".odd"), page.get_by_label("Missing values")
+    expect(odd).to_contain_text(
+        "160 of 200 rows have one in the columns that are taken. A missing value is made"
+    )
+    page.get_by_label("Take c").uncheck()
+    expect(odd).to_contain_text("10 of 200 rows have one in the columns that are taken. They are left out.")
+    expect(settings).to_have_value("drop")
+    page.get_by_label("Take b").uncheck()
+    page.get_by_label("Take c").check()
+    expect(odd).to_contain_text("150 of 200 rows")
+    expect(settings).to_have_value("level")
+    page.get_by_text("More settings").click()
+    settings.select_option("drop")
+    expect(odd).to_contain_text("150 of 200 rows have one in the columns that are taken. They are left out.")
+    page.get_by_label("Take b").check()
+    expect(settings).to_have_value("drop")  # what a person chose stays
+    page.locator("#learn").click()
+    page.wait_for_selector(READY)
+    expect(page.locator(".lead")).to_contain_text("40 rows of 3 columns")
+
+
+def test_a_column_of_counts_counts_the_rows(page: Page, tmp_path: Path) -> None:
+    cells = "".join(f"{a},{b},{a ^ b},{7 + a}\n" for a in (0, 1) for b in (0, 1))
+    (tmp_path / "counts.csv").write_text(f"a,b,c,Freq\n{cells}")
+    page.set_input_files("#file", tmp_path / "counts.csv")
+    remark = page.locator(".odd li", has_text="Freq")
+    expect(remark).to_contain_text("Each row counts as often as it says")
+    expect(page.get_by_label("Take Freq")).to_be_disabled()
+    page.get_by_text("More settings").click()
+    page.get_by_label("Each row counts").select_option("")
+    expect(remark).to_contain_text("It is left out; under More settings rows can be counted by it.")
+    expect(page.get_by_label("Take Freq")).to_be_enabled()
+    page.get_by_label("Each row counts").select_option("Freq")
+    page.locator("#learn").click()
+    page.wait_for_selector(READY)
+    expect(page.locator(".lead")).to_contain_text("30 rows of 3 columns")
+
+
+def test_the_encoding_can_be_chosen(page: Page, tmp_path: Path) -> None:
+    rows = "".join(f"{n % 2},{n % 3}\n" for n in range(60))
+    (tmp_path / "central.csv").write_bytes(f"Ile lat,Płeć\n{rows}".encode("cp1250"))
+    page.set_input_files("#file", tmp_path / "central.csv")
+    expect(page.locator(".odd")).to_contain_text("read as Windows-1252 (Western Europe).")
+    expect(page.locator(".odd")).not_to_contain_text("If names")
+    page.get_by_text("More settings").click()
+    page.get_by_label("Its text is written in").select_option("cp1250")
+    expect(page.locator(".columns tbody th").nth(1)).to_have_text("Płeć")
+    (tmp_path / "russian.csv").write_bytes(f"возраст,пол\n{rows}".encode("cp1251"))
+    page.goto(page.url.split("#")[0])
+    page.set_input_files("#file", tmp_path / "russian.csv")
+    expect(page.locator("h1")).to_have_text("This file cannot be used")
+    page.get_by_label("Its text is written in").select_option("cp1251")
+    expect(page.locator(".columns tbody th").first).to_have_text("возраст")
+
+
+def test_rules_come_first_with_their_counts(page: Page, tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    digits = draw.integers(0, 10, size=(5, 4000))
+    digits[3] = (3 * digits[0] + digits[1] + 7 * digits[2]) % 10
+    wrong = draw.random(4000) < 0.02
+    digits[3, wrong] = (digits[3, wrong] + 1) % 10
+    bits = draw.integers(0, 2, size=(3, 4000))
+    bits[2] = bits[0] ^ bits[1]
+    names = ["a", "b", "c", "check", "other", "p", "q", "r"]
+    (tmp_path / "digits.csv").write_text(csv_text(names, np.vstack([digits, bits]).T.tolist()))
+    learned(page, tmp_path / "digits.csv")
+    expect(page.locator("h1")).to_have_text("One hidden group and one rule")
+    cards = page.locator("#groups .card")
+    expect(cards).to_have_count(2)
+    expect(cards.first.locator(".contrast td b")).to_have_text([f"{4000 - wrong.sum():,}", str(wrong.sum())])
+    expect(cards.nth(1).locator("h3")).to_contain_text("p | q | r")
+    cards.first.get_by_role("button", name="Show in the network").click()
+    expect(page.locator(".variable:visible")).to_have_count(4)
+    expect(page.locator("#ask")).to_contain_text("Showing the rule")
+    page.get_by_role("button", name="Show all columns").click()
+    expect(page.locator(".variable:visible")).to_have_count(8)
+
+
+def test_a_run_that_is_removed_while_others_watch(page: Page, context: BrowserContext, tmp_path: Path) -> None:
+    page.set_input_files("#file", slow_file(tmp_path))
+    page.get_by_label("Look for").select_option("m5")
+    page.locator("#learn").click()
+    page.wait_for_selector(".steps-list li:nth-child(2)")
+    run = page.url.rsplit("/", 1)[1]
+    other = context.new_page()
+    other.goto(f"{page.url.split('#')[0]}#/")
+    row = other.locator(f'.earlier li:has(a[href="#/run/{run}"])')
+    row.get_by_role("button").click()
+    row.get_by_role("button").click()
+    expect(row).to_have_count(0)
+    expect(page.locator(".lead")).to_have_text("This run was removed.")
+    expect(page.locator("#stop")).to_be_hidden()
+    page.locator(".brand").click()
+    expect(page.locator(".sample-card").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("one.csv", "a\n0\n1\n0\n", "1 of 1 column is taken. At least two are needed."),
+        ("head.csv", "a,b\n", "This file cannot be used"),
+        ("blank.csv", "\n\n \n", "This file cannot be used"),
+        ("ragged.csv", "a,b\n0,1\n1\n", "This file cannot be used"),
+    ],
+)
+def test_tables_that_hold_nothing_to_learn_say_so(
+    page: Page, tmp_path: Path, name: str, text: str, told: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    page.set_input_files("#file", tmp_path / name)
+    expect(page.locator("main")).to_contain_text(told)
+    if page.locator("#learn").count():
+        expect(page.locator("#learn")).to_be_disabled()
+    else:
+        expect(page.locator(".lead")).to_contain_text(name)
+
+
+ODD = [
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "a\"'&b",
+    "__proto__",
+    "constructor",
+]
+
+
+def test_odd_names_and_values_are_shown_as_they_are(
+    page: Page, context: BrowserContext, tmp_path: Path
+) -> None:
+    """As columns, as values, in the file's name, on every screen and in the report."""
+    page.on("dialog", lambda dialog: pytest.fail(f"a script of the table ran: {dialog.message}"))
+    bits = np.random.default_rng(2).integers(0, 2, size=(5, 400))
+    bits[2] = bits[0] ^ bits[1]
+    rows = [[f"{ODD[v]}{bit}" for v, bit in enumerate(row)] for row in bits.T.tolist()]
+    (tmp_path / "<b>odd.csv").write_text(csv_text(ODD, rows))
+    page.set_input_files("#file", tmp_path / "<b>odd.csv")
+    expect(page.locator(".columns tbody th")).to_have_text(ODD)
+    expect(page.locator("h1")).to_have_text("<b>odd.csv")
+    page.get_by_text("More settings").click()
+    page.get_by_text("What you know already").click()
+    page.locator("#learn").click()
+    page.wait_for_selector(READY)
+    assert [card.get_attribute("aria-label") for card in page.locator(".variable").all()] == ODD
+    expect(page.locator("#groups .card h3")).to_have_text(f"1 {' | '.join(ODD[:3])}")
+    page.locator(".variable").nth(3).locator(".level").first.click()
+    expect(page.locator(".chip")).to_have_text("__proto__ = __proto__0 ✕")
+    page.get_by_role("button", name="Most probable case").click()
+    expect(page.locator(".story dt")).to_have_text(ODD)
+    page.locator("#downloads summary").click()
+    with page.expect_download() as waiting:
+        page.locator("[data-what=report]").click()
+    waiting.value.save_as(tmp_path / "report.html")
+    report = context.new_page()
+    report.on("dialog", lambda dialog: pytest.fail(f"a script of the table ran: {dialog.message}"))
+    report.goto((tmp_path / "report.html").as_uri())
+    expect(report.locator("#names button")).to_have_count(5)
+    expect(report.locator("#names")).to_contain_text(ODD[0])
 
 
 def test_a_run_is_removed_by_two_clicks_and_an_unknown_one_is_told(
@@ -481,18 +704,32 @@ def test_300_variables_search_zoom_and_focus_on_a_group(page: Page, tmp_path: Pa
 
 
 def test_files_to_keep(page: Page, box: Path, tmp_path: Path) -> None:
+    """Every entry of the menu gives a file of its own name, and what it should be."""
     learned(page, box)
     page.locator("#downloads summary").click()
-    for what, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("bif", b"network"), ("report", b"<!doctype")):
+    entries = page.locator("#downloads [data-what]")
+    kinds = [entry.get_attribute("data-what") for entry in entries.all()]
+    assert set(kinds) == {*downloads.ENDINGS, "svg", "png"} and len(kinds) == len(set(kinds))
+    starts = {"svg": b"<svg", "png": b"\x89PNG", "bif": b"network box", "report": b"<!doctype", "json": b"{"}
+    starts |= {"dot": b"graph", "uai": b"MARKOV", "xmlbif": b"<?xml", "graphml": b"<?xml", "hif": b"{"}
+    for what in map(str, kinds):
         with page.expect_download() as waiting:
             page.locator(f"[data-what={what}]").click()
         path = tmp_path / what
         waiting.value.save_as(path)
-        assert path.read_bytes().startswith(start)
-        assert waiting.value.suggested_filename.startswith("box.")
+        assert path.read_bytes().startswith(starts.get(what, b"")) and path.stat().st_size > 100, what
+        assert waiting.value.suggested_filename == f"box{downloads.ENDINGS.get(what, f'.{what}')}"
     drawn = (tmp_path / "svg").read_text()
-    assert "music_box" in drawn
+    assert all(name in drawn for name in music_box().joint.exact_table().names)
     assert not any(word in drawn for word in ("<script", "class=", "style=", "color("))
+    assert int.from_bytes((tmp_path / "png").read_bytes()[16:20]) > 400  # pixels across
+    given = {"dog": "barks"}
+    (tmp_path / "json").rename(tmp_path / "box.json")
+    assert load(tmp_path / "box.json").query("John", given=given) == _box_network().query("John", given=given)
+
+
+def _box_network() -> DecomposableMarkovNetwork:
+    return fit_network(*_learned())
 
 
 def test_another_page_is_kept_out(page: Page, server: Served, tmp_path: Path) -> None:

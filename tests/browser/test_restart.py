@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -82,3 +84,55 @@ def workers_of(server: Served, folder: Path) -> list[int]:
         if any(name.startswith(str(folder)) for name in opened):
             found.append(int(child))
     return found
+
+
+def limit_files(process: int, most: int) -> None:
+    """Let a process write no file beyond so many bytes: to it, the disk is full from then on."""
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+def test_a_full_disk_is_told_of_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    rows = b"a,b,c\n" + b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 25
+    with served(tmp_path) as server:
+        client = Client(server)
+        there = client.upload(rows)
+        for most in (100_000, 0):  # the upload does not fit; not even the label of a run does
+            limit_files(server.process.pid, most)
+            for path in ("/api/runs", "/api/samples/check-digit"):
+                status, told = client.refused("POST", path, rows * 2000)
+                assert status == 507 and "The disk is full" in told
+        status, told = client.refused("POST", f"/api/runs/{there}/again")
+        assert status == 507
+        assert [path.name for path in tmp_path.iterdir()] == [there]
+        limit_files(server.process.pid, resource.RLIM_INFINITY)
+        client.ask("POST", f"/api/runs/{there}/learn", b"{}")
+        assert client.wait(there, "done", "failed")["status"] == "done"
+
+
+def test_a_disk_that_fills_while_a_run_learns(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        client = Client(server)
+        run = client.upload(table())
+        client.ask("POST", f"/api/runs/{run}/learn", b"{}")
+        while client.wait(run, "learning", "done")["status"] == "learning":
+            if workers := workers_of(server, tmp_path / run):
+                for process in (server.process.pid, *workers):
+                    limit_files(process, 0)
+                break
+        told = client.wait(run, "failed", "done")
+        assert told["status"] == "failed" and "The disk is full" in told["failed"]
+        limit_files(server.process.pid, resource.RLIM_INFINITY)
+        client.ask("POST", f"/api/runs/{run}/learn", b'{"max_links": 1}')  # and can be tried again
+        assert client.wait(run, "failed", "done")["status"] == "done"
+
+
+def test_a_run_whose_folder_was_taken_away_is_not_here(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        client = Client(server)
+        run = client.upload(b"a,b\n0,1\n1,0\n")
+        shutil.rmtree(tmp_path / run)
+        for method, path in (("POST", "learn"), ("POST", "again"), ("GET", "result"), ("POST", "ask")):
+            status, told = client.refused(method, f"/api/runs/{run}/{path}", b"{}")
+            assert status == 404 and "may have been removed" in told
+        client.ask("DELETE", f"/api/runs/{run}")
+        assert client.ask("GET", "/api/start")["runs"] == []

@@ -134,7 +134,7 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
     if rule.name in ("function", "same"):
         return _function_text(rule, names)
     if rule.name == "exactly one":
-        return f"exactly one of these holds in each row: {_marked(rule, names, levels)}"
+        return f"exactly one of these holds: {_marked(rule, names, levels)}"
     if rule.name == "parity":
         return _parity_text(rule, names, levels)
     if (plain := _signs_text(rule, names, levels)) is not None:

@@ -102,6 +102,25 @@ def evidence_of(network: DecomposableMarkovNetwork, group: Submodel) -> GroupTab
     )
 
 
+def rule_table(rule: AdditiveRule) -> Contrast:
+    """Return the rows that obey and break a rule beside those that would by chance.
+
+    Rows with a missing value in one of its columns do neither, and are left out.
+
+    Examples
+    --------
+    >>> table = rule_table(AdditiveRule((0, 1, 2), 2, ((0, 1),) * 3, 0, 1000, 10, 0.5, -500.0))
+    >>> [[(cell.count, cell.expected) for cell in row] for row in table.cells]
+    [[(990, 500.0)], [(10, 500.0)]]
+    """
+    n_rows = rule.n_rows - rule.n_blank
+    cells = (
+        (Cell(n_rows - rule.n_broken, rule.by_chance * n_rows),),
+        (Cell(rule.n_broken, (1 - rule.by_chance) * n_rows),),
+    )
+    return Contrast("The rule, counted", ("the row",), (("obeys it",), ("breaks it",)), "", (), cells)
+
+
 def _rule_table(counting: Counting, group: Submodel) -> Contrast | None:
     """Return how often each outcome of a sum or parity occurs, and would if the variables were independent."""
     rule = None if group.rule is None else group.rule.additive

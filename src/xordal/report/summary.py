@@ -13,7 +13,9 @@ from xordal.formats.text import copies_lines, link_text, weakness
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text
 from xordal.report.cliques import EXPECTED_OF, CliqueSummary, clique_summaries, rows_in
+from xordal.report.contrast import Contrast
 from xordal.report.drawings import ExecutionDrawing, NetworkDrawing
+from xordal.report.evidence import rule_table
 from xordal.report.groups import GroupSummary, group_summaries
 from xordal.report.links import LinkSummary, strongest_links
 from xordal.report.map import MapDrawing, map_of
@@ -51,12 +53,19 @@ class SingleLink:
 
 @dataclass(frozen=True, slots=True)
 class RuleSummary:
-    """An additive rule in words, how often it holds, its role in the network, and its functions of levels."""
+    """An additive rule in words, how often it holds, its role in the network, and its functions of levels.
+
+    ``variables`` are the numbers of its columns, ``table`` the rows that obey and break it. ``is_used`` says
+    whether the network gives one of the columns by it.
+    """
 
     words: str
     evidence: str
     role: str
-    functions: tuple[str, ...] = ()
+    functions: tuple[str, ...]
+    variables: tuple[int, ...]
+    table: Contrast
+    is_used: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +118,18 @@ class ReportSummary:
         told = f"{counted(len(self.variables), 'column')}: "
         if self.n_rows:
             told = f"{counted(self.n_rows, 'row')} of {told}"
-        rules = f" {counted(len(self.rules), 'rule')} of any number of columns." if self.rules else ""
+        rules = f"{counted(len(self.rules), 'rule')} that the rows obey" if self.rules else ""
         if not self.is_complete and not self.groups and not self.rules:
             # What was not looked for must not read as if it were not there.
             links = counted(self.n_links, "link") if self.n_links else "no links"
             return f"{told}the search was stopped before it was done, with {links} and no hidden groups so far."
         if not self.n_links:
-            return f"{told}no links.{rules}"
+            return f"{told}no links, and {rules}." if rules else f"{told}no links."
         told += f"{counted(self.n_links, 'link')} in {counted(self.n_cliques, 'clique')}"
         if self.groups is None:
-            return f"{told}."
-        told += f", and {counted(len(self.groups), 'hidden group') if self.groups else 'no hidden groups'}."
-        told += rules
+            return f"{told}, and {rules}." if rules else f"{told}."
+        groups = counted(len(self.groups), "hidden group") if self.groups else "no hidden groups"
+        told += f", {groups} and {rules}." if rules else f", and {groups}."
         if self.single is not None and self.single.missed:
             told += (
                 f" Learners that add one link at a time miss {len(self.single.missed)} of the "
@@ -206,6 +215,9 @@ def _rules(network: DecomposableMarkovNetwork, learned: Learned) -> tuple[RuleSu
             if rule in last_of
             else "told, not part of the network",
             tuple(function_lines(found, rule)),
+            rule.variables,
+            rule_table(rule),
+            rule in last_of,
         )
         for rule in learned.rules
     )

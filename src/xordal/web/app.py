@@ -28,18 +28,21 @@ from xordal.web.form import Form
 from xordal.web.gate import Gate, Keys
 from xordal.web.runs import Run, Runs
 from xordal.web.store import RunFolder, Store, clean_label
+from xordal.web.words import FULL, cannot_be_kept, is_full
 
 _HERE = Path(__file__).parent
 _REPORT = _HERE.parent / "report"
 _MOST_JSON = 2**20  # bytes of what the page sends but for uploads
 _HOUR = 3600.0
+_GONE = "This run is not here; it may have been removed."
+_SCRIPTS = ("page", "dom", "map", "start", "look", "live", "ask", "workbench")
 STATIC: dict[str, tuple[Path, str]] = {
     "style.css": (_REPORT / "templates" / "style.css", "text/css"),
     "report.css": (_REPORT / "templates" / "report.css", "text/css"),
     "view.js": (_REPORT / "static" / "view.js", "text/javascript"),
     **{
         name: (_HERE / "static" / name, "text/css" if name.endswith(".css") else "text/javascript")
-        for name in ("page.css", "page.js", "dom.js", "map.js", "start.js", "look.js", "live.js", "ask.js")
+        for name in ("page.css", *(f"{part}.js" for part in _SCRIPTS))
     },
 }
 """What the page is made of; nothing else is served."""
@@ -94,7 +97,7 @@ def make_app(
         routes=_routes(),
         lifespan=lifespan,
         middleware=[Middleware(Gate, keys=keys, origins=list(origins), on_entry=on_entry)],
-        exception_handlers={XordalError: _told},
+        exception_handlers={XordalError: _told, OSError: _not_kept},
     )
     app.router.redirect_slashes = False  # the server never sends anybody anywhere
     app.state.site = site
@@ -125,8 +128,15 @@ def _routes() -> list[Route]:
 
 async def _told(request: Request, error: Exception) -> Response:
     """Answer a mistake with what is wrong and what to do."""
+    if is_full(error):
+        return _JSON({"error": FULL}, 507)
     status = 404 if isinstance(error, _NotHere) else 413 if isinstance(error, uploads.TooLarge) else 400
     return _JSON({"error": str(error)}, status)
+
+
+async def _not_kept(request: Request, error: Exception) -> Response:
+    """Answer that something could not be written, such as on a full disk."""
+    return _JSON({"error": cannot_be_kept(error) if isinstance(error, OSError) else str(error)}, 507)
 
 
 async def _clean(runs: Runs) -> None:
@@ -140,10 +150,18 @@ def _runs(request: Request) -> Runs:
     return found
 
 
-def _run(request: Request) -> Run:
+def _known(request: Request) -> Run:
     found = _runs(request).all.get(request.path_params["run"])
     if found is None:
-        raise _NotHere("This run is not here; it may have been removed.")
+        raise _NotHere(_GONE)
+    return found
+
+
+def _run(request: Request) -> Run:
+    """Return the run that a request names, unless somebody has taken its folder away."""
+    found = _known(request)
+    if not found.folder.path.is_dir():
+        raise _NotHere(_GONE)
     return found
 
 
@@ -193,12 +211,9 @@ async def upload(request: Request) -> Response:
     try:
         uploads.check_announced(request.headers.get("content-length"), site.most_bytes)
         folder = runs.new(unquote(request.headers.get("x-file-name", "table")))
-        try:
+        with folder.removed_on_error():
             await uploads.receive(pieces, folder.upload, site.most_bytes)
-        except BaseException:
-            folder.remove()
-            raise
-    except uploads.TooLarge:
+    except (XordalError, OSError):
         await uploads.discard(pieces, site.most_bytes)
         raise
     return _JSON(runs.look(folder).to_json(), 201)
@@ -209,9 +224,10 @@ async def sample(request: Request) -> Response:
     demo = DEMOS.get(request.path_params["name"])
     if demo is None:
         raise _NotHere("There is no such sample.")
-    folder = _runs(request).new(demo.title)
-    folder.write("former", {"max_variables": demo.max_variables} if demo.max_variables else {})
-    await run_in_threadpool(_write_sample, demo, folder)
+    folder = _runs(request).new(demo.title, demo.story)
+    with folder.removed_on_error():
+        folder.write("former", {"max_variables": demo.max_variables} if demo.max_variables else {})
+        await run_in_threadpool(_write_sample, demo, folder)
     return _JSON(_runs(request).look(folder).to_json(), 201)
 
 
@@ -228,11 +244,8 @@ def _write_sample(demo: Demo, folder: RunFolder) -> None:
 def _take_in(runs: Runs, file: Path) -> Run:
     """Begin a run with a file that the user named when starting the server."""
     folder = runs.new(file.name)
-    try:
+    with folder.removed_on_error():
         folder.upload.write_bytes(file.read_bytes())
-    except OSError:
-        folder.remove()
-        raise
     return runs.look(folder)
 
 
@@ -244,15 +257,16 @@ async def one_run(request: Request) -> Response:
         **run.to_json(),
         "overview": folder.read("overview"),
         "settings": folder.read("settings") or folder.read("former"),
-        "failed": folder.read("failed").get("message"),
+        "failed": run.failure,
         "form": folder.read("form"),
+        "story": run.about.get("story", ""),
     }
     return _JSON(told)
 
 
 async def close(request: Request) -> Response:
     """Remove a run."""
-    run = _run(request)
+    run = _known(request)
     request.app.state.networks.forget(run.folder.id)
     await _runs(request).close(run)
     return _JSON({})

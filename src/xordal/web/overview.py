@@ -10,10 +10,12 @@ import numpy as np
 from xordal.data.column import Column
 from xordal.data.steps import NO_NUMBER
 from xordal.data.suspects import Kind, suspect
-from xordal.errors import DataError, counted
+from xordal.errors import DataError
 from xordal.formats.shown import shown
 
 _MOST_LEVELS = 6  # drawn of each column
+_MOST_CELLS = 20_000_000  # of columns with gaps, in which rows with the same gaps are counted: about a second
+_MOST_PATTERNS = 1_000
 _LONGEST_NAME = 1_000  # characters; names are told with every step of a search, and nobody reads longer ones
 
 _ODD: dict[Kind, tuple[str, str]] = {
@@ -28,7 +30,7 @@ _ODD: dict[Kind, tuple[str, str]] = {
         "Each name is taken as a value: rows of one person are taken as if they were of different ones.",
     ),
     "weights": (
-        "Looks like weights of a survey; under More settings rows can be counted by it.",
+        "Looks like weights of a survey.",
         "It is taken as a column like any other.",
     ),
     "identifier": (
@@ -40,7 +42,7 @@ _ODD: dict[Kind, tuple[str, str]] = {
         "Rare values are merged.",
     ),
     "counts": (
-        "Looks like a count of rows; under More settings each row counts as often as it says.",
+        "Looks like a count of rows.",
         "It is taken as a column like any other.",
     ),
     "alike": (
@@ -49,7 +51,7 @@ _ODD: dict[Kind, tuple[str, str]] = {
         "Each way of writing is a value of its own.",
     ),
     "nested": ("Each cell is a list. Split it into columns of its own in the file.", "It cannot be taken."),
-    "constant": ("The same value in every row: nothing can depend on it.", "It is taken all the same."),
+    "constant": ("Only one value occurs: nothing can depend on it.", "It is taken all the same."),
 }
 """What each kind of odd column is, and what becomes of it where it is taken; others are left out."""
 _LEFT_OUT: set[Kind] = {"identifier", "repeated", "dates", "weights", "words", "constant", "counts", "nested"}
@@ -78,12 +80,14 @@ def overview(columns: Sequence[Column]) -> dict[str, Any]:
         if column.has_missing and not column.holds:
             incomplete |= column.is_missing
     told = [_column(column) for column in columns]
+    gaps = _gaps(columns)
     return {
         "n_rows": n_rows,
         "n_incomplete": int(incomplete.sum()),
+        "gaps": gaps,
         "columns": told,
         "blanks": _blanks(columns),
-        "settings": _defaults(told, n_rows, int(incomplete.sum())),
+        "settings": _defaults(told),
     }
 
 
@@ -104,6 +108,33 @@ def _column(column: Column) -> dict[str, Any]:
     }
 
 
+def _gaps(columns: Sequence[Column]) -> list[list[Any]] | None:
+    """Return each set of columns that rows miss values in, with the number of rows; None if there are too many.
+
+    From these the page tells how many rows miss a value in the columns that a person takes.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> _gaps([from_values("a", [None, 0, None, 1]), from_values("b", [None, 1, 1, 0])])
+    [[[0], 1], [[0, 1], 1]]
+    """
+    places = [place for place, column in enumerate(columns) if column.has_missing and not column.holds]
+    if len(places) * len(columns[0].codes) > _MOST_CELLS:
+        return None
+    if not places:
+        return []
+    packed = np.packbits(np.stack([columns[place].is_missing for place in places], axis=1), axis=1)
+    patterns, counts = np.unique(packed, axis=0, return_counts=True)
+    if len(patterns) > _MOST_PATTERNS:
+        return None
+    missing = np.unpackbits(patterns, axis=1, count=len(places)).astype(np.bool_)
+    found = [
+        [np.array(places)[row].tolist(), int(n)] for row, n in zip(missing, counts, strict=True) if row.any()
+    ]
+    return sorted(found)
+
+
 def _blanks(columns: Sequence[Column]) -> list[dict[str, Any]]:
     """Return the words that may stand for a missing value, with the cells and columns that have them."""
     found: dict[str, list[int]] = {}
@@ -116,7 +147,7 @@ def _blanks(columns: Sequence[Column]) -> list[dict[str, Any]]:
     ]
 
 
-def _defaults(columns: list[dict[str, Any]], n_rows: int, n_incomplete: int) -> dict[str, Any]:
+def _defaults(columns: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the settings that suit the table; the page shows them and lets people change them."""
     kinds = {column["odd"] for column in columns}
     weights = [column["name"] for column in columns if column["odd"] == "counts"]
@@ -124,10 +155,4 @@ def _defaults(columns: list[dict[str, Any]], n_rows: int, n_incomplete: int) -> 
         "weights": weights[0] if len(weights) == 1 else None,
         "bins": 4 if "continuous" in kinds else None,
         "merge_rare": 20 if "many levels" in kinds else 0,
-        "missing": "error" if not n_incomplete else "drop" if 10 * n_incomplete <= n_rows else "level",
     }
-
-
-def size_text(n_rows: int, n_columns: int) -> str:
-    """Return the size of a table in words."""
-    return f"{counted(n_rows, 'row')}, {counted(n_columns, 'column')}"

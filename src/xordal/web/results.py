@@ -23,6 +23,7 @@ def result_of(network: DecomposableMarkovNetwork, title: str) -> dict[str, Any]:
         "groups_html": groups_html(summary),
         "groups": [{"heading": g.heading, "variables": list(g.variables)} for g in summary.groups or ()],
         "n_groups": None if summary.groups is None else len(summary.groups),
+        "rules": [{"words": rule.words, "variables": list(rule.variables)} for rule in summary.rules],
         "n_rules": len(summary.rules),
         "is_complete": summary.is_complete,
         "missed": [] if summary.single is None else list(summary.single.missed),

@@ -41,11 +41,12 @@ class Run:
         self.folder = folder
         self.about = folder.read("about")
         self.status: Status = _status_of(folder)
+        self.failure: str | None = folder.read("failed").get("message")
         self.events: list[tuple[int, dict[str, Any]]] = []
         self.progress: tuple[int, dict[str, Any]] | None = None
         self.process: Process | None = None
         self.task: asyncio.Task[None] | None = None
-        self.is_closed = False
+        self.is_closed = self.is_removed = False
         self.is_stopped = False
         self._life = secrets.token_hex(4)  # events are numbered anew when the server starts again
         self._n_told = 0
@@ -116,7 +117,13 @@ class Run:
                 await asyncio.wait_for(changed.wait(), _PING)
             except TimeoutError:
                 yield None
-        yield f"{self._life}-{n_heard}", {"event": "closed"}
+        if self.is_removed:  # a server that ends says nothing: whoever watches asks again until it is back
+            yield f"{self._life}-{n_heard}", {"event": "closed"}
+
+    def end(self, *, is_removed: bool) -> None:
+        """Let everybody who listens go."""
+        self.is_closed, self.is_removed = True, is_removed
+        self.wake()
 
 
 class Runs:
@@ -161,22 +168,20 @@ class Runs:
             self._end(self._spare)
         await asyncio.gather(*self._ends)
         for run in self.all.values():
-            run.is_closed = True
-            run.wake()
+            run.end(is_removed=False)
 
     def remove_old(self) -> None:
         """Remove what is older than a day."""
         for gone in self._store.remove_old(time.time()):
             run = self.all.pop(gone, None)
             if run is not None:
-                run.is_closed = True
-                run.wake()
+                run.end(is_removed=True)
 
-    def new(self, label: str) -> RunFolder:
+    def new(self, label: str, story: str = "") -> RunFolder:
         """Make a folder for a new run; :meth:`look` takes it in once its upload is there."""
         if len(self.all) >= MOST_RUNS:
             raise SettingsError(f"There are {MOST_RUNS} runs. Remove one that is no longer needed.")
-        return self._store.new(label)
+        return self._store.new(label, story)
 
     def look(self, folder: RunFolder) -> Run:
         """Take in a run whose upload is there, and look at it."""
@@ -191,7 +196,7 @@ class Runs:
         for name in ("overview", "failed", "settings", "former"):  # columns may be others now
             (run.folder.path / f"{name}.json").unlink(missing_ok=True)
         run.folder.write("form", form.to_json())
-        run.events, run.progress = [], None
+        run.events, run.progress, run.failure = [], None, None
         self._begin(run, "look")
 
     def learn(self, run: Run, settings: dict[str, Any]) -> None:
@@ -199,6 +204,7 @@ class Runs:
         if run.status not in ("looked", "failed") or not run.folder.has("overview"):
             raise SettingsError("This run has begun already; begin a new one from the same table.")
         RunSettings.from_json(settings)
+        run.failure = None
         (run.folder.path / "failed.json").unlink(missing_ok=True)
         run.folder.checkpoint.unlink(missing_ok=True)
         run.folder.write("settings", settings)
@@ -209,11 +215,12 @@ class Runs:
         """Return a new run of the same table, with nothing learned yet."""
         if not run.folder.upload.is_file() or not run.folder.has("overview"):
             raise SettingsError("The table is no longer here; drop it again.")
-        folder = self.new(str(run.about.get("label", "table")))
-        folder.upload.hardlink_to(run.folder.upload)
-        folder.write("overview", run.folder.read("overview"))
-        folder.write("form", run.folder.read("form"))
-        folder.write("former", run.folder.read("settings"))
+        folder = self.new(str(run.about.get("label", "table")), str(run.about.get("story", "")))
+        with folder.removed_on_error():
+            folder.upload.hardlink_to(run.folder.upload)
+            folder.write("overview", run.folder.read("overview"))
+            folder.write("form", run.folder.read("form"))
+            folder.write("former", run.folder.read("settings"))
         copy = self.all[folder.id] = Run(folder)
         return copy
 
@@ -232,12 +239,11 @@ class Runs:
     async def close(self, run: Run) -> None:
         """End a run and remove all that belongs to it."""
         self.all.pop(run.folder.id, None)
-        run.is_closed = True
+        run.end(is_removed=True)
         if run.task is not None:
             run.task.cancel()
             await asyncio.gather(run.task, return_exceptions=True)
         run.folder.remove()
-        run.wake()
 
     def _begin(self, run: Run, task: Literal["look", "learn"]) -> None:
         run.set_status("waiting" if task == "learn" else "looking")
@@ -265,9 +271,11 @@ class Runs:
 
     def _fail(self, run: Run, message: str) -> None:
         """Write down and tell what went wrong, and that the run is over."""
-        run.folder.write("failed", {"message": message})
+        run.failure = message
+        with suppress(OSError):  # on a full disk the run is over all the same
+            run.folder.write("failed", {"message": message})
         run.tell({"event": "failed", "message": message})
-        run.set_status(_status_of(run.folder))
+        run.set_status("failed")
 
     async def _follow(self, run: Run, process: Process) -> None:
         """Pass on what a process tells, to its end."""
@@ -275,8 +283,12 @@ class Runs:
         ended = False
         async for line in process.stdout:
             event = json.loads(line)
-            ended = ended or event["event"] in ("done", "looked", "failed")
-            if event["event"] not in ("done", "looked"):
+            if event["event"] == "failed":
+                self._fail(run, event["message"])
+                return
+            if event["event"] in ("done", "looked"):
+                ended = True
+            else:
                 run.tell(event)
         await process.wait()
         if not ended:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from xordal.data.write import write_text
-from xordal.errors import SettingsError
+from xordal.errors import DataError, SettingsError
 
 A_DAY = 86_400.0
 """Seconds after which an upload is removed."""
@@ -77,12 +77,24 @@ class RunFolder:
         return found if isinstance(found, dict) else {}
 
     def write(self, name: str, values: dict[str, Any]) -> None:
-        """Write ``name.json``, whole or not at all."""
-        write_text(self.path / f"{name}.json", json.dumps(values))
+        """Write ``name.json``, whole or not at all; what the system refuses is an OSError."""
+        try:
+            write_text(self.path / f"{name}.json", json.dumps(values))
+        except DataError as error:  # it names the path, which is nobody's business
+            raise error.__context__ or error from None
 
     def remove(self) -> None:
         """Remove the run with everything in it."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+    @contextmanager
+    def removed_on_error(self) -> Iterator[None]:
+        """Leave nothing of the run behind where it cannot be begun, as on a full disk."""
+        try:
+            yield
+        except BaseException:
+            self.remove()
+            raise
 
 
 class Store:
@@ -134,11 +146,13 @@ class Store:
         finally:
             os.close(folder)
 
-    def new(self, label: str, kind: str = "table") -> RunFolder:
-        """Make the folder of a new run; ``label`` is what people call it."""
+    def new(self, label: str, story: str = "") -> RunFolder:
+        """Make the folder of a new run; ``label`` is what people call it, ``story`` what it is about."""
         folder = RunFolder(self._folder / secrets.token_hex(8))
         folder.path.mkdir(mode=0o700)
-        folder.write("about", {"label": clean_label(label), "kind": kind, "created": time.time()})
+        with folder.removed_on_error():
+            about = {"label": clean_label(label), "kind": "table", "created": time.time(), "story": story}
+            folder.write("about", about)
         return folder
 
     def __iter__(self) -> Iterator[RunFolder]:

@@ -22,12 +22,12 @@ _LOOKS = (
     _HERE.parent / "report" / "templates" / "style.css",
     _HERE.parent / "report" / "templates" / "report.css",
 )
-_NOT_SENT = ("groups_html", "steps", "notes", "lead", "title")
+_NOT_SENT = ("steps", "notes", "lead", "title")
 
 
 def script() -> str:
     """Return the parts of the page as one module: a widget cannot import files."""
-    own = [_HERE / "static" / name for name in ("dom.js", "map.js", "ask.js", "widget.js")]
+    own = [_HERE / "static" / name for name in ("dom.js", "map.js", "ask.js", "workbench.js", "widget.js")]
     return "\n".join(map(one_script, [STATIC / "view.js", *own]))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SENTENCE = re.compile(r"(?<=[.;])\s+")
 _OPTION = re.compile(r"(^|[\s(])--[a-z]|\(?in Python")
 _SECOND_WAY = re.compile(r",? (?:or|and) (?:(?!,? (?:or|and) ).)*$")
@@ -20,6 +22,8 @@ def for_page(text: str) -> str:
     "Columns cut: 'age'."
     >>> for_page("Byte 3 is no text. Save it as UTF-8, or give its encoding: --encoding latin-1.")
     'Byte 3 is no text. Save it as UTF-8.'
+    >>> for_page("It is read as Western. If names or levels look wrong, give its encoding: --encoding cp1250.")
+    'It is read as Western.'
     >>> for_page("9 seconds have passed. A time limit or Ctrl-C ends it.")
     '9 seconds have passed.'
     """
@@ -30,6 +34,34 @@ def for_page(text: str) -> str:
         option = _OPTION.search(sentence)
         if option is None:
             kept.append(sentence)
-        elif first := _SECOND_WAY.search(sentence[: option.start()]):
+        elif not sentence.startswith("If ") and (first := _SECOND_WAY.search(sentence[: option.start()])):
             kept.append(f"{sentence[: first.start()]}.")
     return " ".join(kept).rstrip(";") if kept else text
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether a full disk is what is behind an error, of the system or of the library.
+
+    Examples
+    --------
+    >>> is_full(OSError(errno.ENOSPC, "No space left on device")), is_full(ValueError())
+    (True, False)
+    """
+    of_system = error if error is None or isinstance(error, OSError) else error.__context__
+    return isinstance(of_system, OSError) and of_system.errno in _NO_ROOM
+
+
+FULL = "The disk is full: nothing more can be kept. Make room, such as by removing earlier runs, and try again."
+
+
+def cannot_be_kept(error: OSError) -> str:
+    """Return what to do where a file of a run cannot be written or read.
+
+    Examples
+    --------
+    >>> cannot_be_kept(PermissionError(errno.EACCES, "Permission denied"))
+    'The files of this run cannot be written or read (Permission denied). Begin a new one.'
+    """
+    if is_full(error):
+        return FULL
+    return f"The files of this run cannot be written or read ({error.strerror}). Begin a new one."

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +144,7 @@ def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
     from xordal.data.unpacking import unpack_file
     from xordal.errors import XordalError
     from xordal.web.store import RunFolder
+    from xordal.web.words import FULL, cannot_be_kept, is_full
 
     folder = RunFolder(Path(job["folder"]))
     label = str(folder.read("about").get("label", "table"))
@@ -154,12 +156,15 @@ def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
             _look(folder, label, tell)
         return
     except XordalError as error:
-        message = _worded(str(error), folder, label)
+        message = FULL if is_full(error) else _worded(str(error), folder, label)
     except MemoryError:
         message = "The table needs more memory than there is. Leave out columns or rows."
+    except OSError as error:
+        message = cannot_be_kept(error)
     except Exception as error:
         message = f"xordal made a mistake ({type(error).__name__}: {error}). Nothing of yours is lost."
-    folder.write("failed", {"message": message})
+    with suppress(OSError):  # on a full disk it is told all the same
+        folder.write("failed", {"message": message})
     tell({"event": "failed", "message": message})
 
 

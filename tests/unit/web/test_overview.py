@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
+
 import xordal
 from xordal.data.column import from_values, nested
 from xordal.data.dialect import TextFormat
@@ -29,7 +31,23 @@ def test_a_table_as_people_have_it() -> None:
     found = overview(columns_from(PARTS, TextFormat())[0])
     taken = [column["name"] for column in found["columns"] if column["taken"]]
     assert taken == ["line", "supplier", "shift", "oven_temp", "pressure", "defect"]
-    assert found["settings"]["bins"] == 4 and found["settings"]["missing"] == "level"
+    assert found["settings"]["bins"] == 4
+    assert found["n_incomplete"] == sum(n_rows for _, n_rows in found["gaps"])
+
+
+def test_rows_are_counted_by_the_columns_that_they_miss() -> None:
+    draw = np.random.default_rng(0)
+    blank = draw.random((12, 300)) < np.linspace(0, 0.3, 12)[:, None]
+    columns = [
+        from_values(f"x{v}", [None if gone else n % 3 for n, gone in enumerate(row)])
+        for v, row in enumerate(blank)
+    ]
+    gaps = overview(columns)["gaps"]
+    for taken in ({0}, {1, 5}, {2, 3, 11}, set(range(12))):
+        told = sum(n_rows for missing, n_rows in gaps if taken & set(missing))
+        assert told == int(blank[sorted(taken)].any(axis=0).sum())
+    many = [from_values(f"x{v}", [None if n >> v & 1 else 0 for n in range(2048)]) for v in range(11)]
+    assert overview(many)["gaps"] is None  # 2,047 sets of columns: the page then tells of all columns
 
 
 def test_words_that_may_stand_for_a_missing_value_are_counted() -> None:

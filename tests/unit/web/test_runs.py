@@ -160,7 +160,7 @@ def test_what_looks_odd_is_told_with_what_becomes_of_it(page: Page) -> None:
     }
     assert columns["gap"]["n_missing"] == 4 and told["overview"]["n_incomplete"] == 4
     assert [name for name, column in columns.items() if column["taken"]] == ["size", "kind"]
-    assert told["overview"]["settings"]["bins"] == 4 and told["overview"]["settings"]["missing"] == "drop"
+    assert told["overview"]["settings"]["bins"] == 4 and told["overview"]["gaps"] == [[[4], 4]]
 
 
 def test_a_file_that_is_no_table_says_so_by_its_own_name(page: Page) -> None:
@@ -355,6 +355,8 @@ def test_a_dash_is_taken_as_missing_when_a_person_says_so(page: Page) -> None:
         {"sheet": 1},
         {"missing": "-"},
         {"missing": [1]},
+        {"encoding": "rot13"},
+        {"encoding": ["utf-8"]},
         {"path": "/etc/passwd"},
         {"missing": ["x" * 101]},
     ],

@@ -38,6 +38,7 @@ def test_it_answers_as_the_network_does(network: DecomposableMarkovNetwork) -> N
     told = asked(view, {"given": view.given})["marginals"]
     assert told == [list(row.values()) for row in network.marginals({"a": 1, "b": 0}).values()]
     assert view.network["has_single"] and len(view.network["links"]) == 3
+    assert view.network["n_groups"] == 1 and "a | b | c" in view.network["groups_html"]
     assert "error" in asked(view, {"given": [[9, 9]]})
 
 

@@ -98,8 +98,10 @@ export class AskPanel {
   async why(v) {
     const story = await this.ask({ given: [...this.given], want: "why", of: v });
     if (story.impossible) { this.told.textContent = story.impossible; return; }
-    const changes = story.after.map((chance, place) => Math.abs(chance - story.before[place]));
-    const place = changes.indexOf(Math.max(...changes)), name = this.network.variables[v].name;
+    const changes = story.after.map((chance, place) => chance - story.before[place]);
+    const most = Math.max(...changes.map(Math.abs)), rose = changes.findIndex(change => change > most - 1e-9);
+    const place = rose >= 0 ? rose : changes.findIndex(change => -change > most - 1e-9);  // of two that changed alike the one that rose
+    const name = this.network.variables[v].name;
     const head = ["observed", "from it alone", "without it", "its part of the change"];
     const signed = share => share === null ? "" : `${share < 0 ? "−" : "+"}${(100 * Math.abs(share)).toFixed(1)} points`;
     this.story.replaceChildren(

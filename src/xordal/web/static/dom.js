@@ -96,11 +96,14 @@ const withStream = async run => {
 // Server-sent events by POST, so that the browser always says where the request comes from. Each is told once: what
 // breaks is opened anew after the last one that came.
 export const listen = (path, onEvent, signal, onState = () => {}) => {
-  let last = "";
+  let last = "", isOver = false;
   const hear = part => {
     const field = name => (part.split("\n").find(text => text.startsWith(`${name}: `)) || "").slice(name.length + 2);
     last = field("id") || last;
-    if (field("data")) onEvent(JSON.parse(field("data")));
+    if (!field("data")) return;
+    const event = JSON.parse(field("data"));
+    isOver = event.event === "closed";
+    onEvent(event);
   };
   const follow = async how => {
     const answer = await fetch(`${path}${how}`, { method: "POST", signal, headers: { "last-event-id": last } });
@@ -118,13 +121,13 @@ export const listen = (path, onEvent, signal, onState = () => {}) => {
     }
   };
   const keepOn = async () => {
-    while (!signal.aborted) {
+    while (!signal.aborted && !isOver) {
       try { if (!await withStream(() => follow(""))) await follow("?now"); } catch (error) {
         if (signal.aborted) return;
         if (error instanceof Refused && error.status >= 400) { onState(false, error); return; }
         onState(false, null);
       }
-      await new Promise(resolve => setTimeout(resolve, BETWEEN));
+      if (!isOver) await new Promise(resolve => setTimeout(resolve, BETWEEN));
     }
   };
   keepOn();

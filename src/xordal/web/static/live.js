@@ -1,23 +1,27 @@
-// A run while it learns, and what it found.
-import { button, get, listen, made, number, post, say, timeLeft } from "./dom.js";
+// A run while it learns, and what it has learned.
+import { button, get, listen, made, number, post, timeLeft } from "./dom.js";
 import { NetworkMap } from "./map.js";
-import { AskPanel } from "./ask.js";
+import { Workbench, thatHide, whatHides } from "./workbench.js";
 
-const PACE = 650, LONGEST = 5000;  // milliseconds between steps, and for all that wait to be shown
+const PACE = 650, LONGEST = 5000, A_FRAME = 16;  // milliseconds between steps, for all that wait, and of a picture
 
-// Events are shown in their order, steps no faster than one can watch; a long backlog is shown faster.
+// Events are shown in their order, steps no faster than one can watch; those that wait, however many, take five
+// seconds together.
 const paced = (signal, show) => {
   const waiting = [];
-  let timer = null;
+  let timer = null, longest = 0;  // steps that waited at once, since none did
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const next = () => {
     timer = null;
-    while (waiting.length && !signal.aborted) {
+    for (let pause = 0; waiting.length && !signal.aborted;) {
       const event = waiting.shift();
       show(event);
       if (event.event !== "step" || calm) continue;
       const steps = waiting.filter(other => other.event === "step").length;
-      timer = setTimeout(next, Math.min(PACE, LONGEST / (steps + 1)));
+      longest = steps ? Math.max(longest, steps + 1) : 0;
+      pause += Math.min(PACE, LONGEST / Math.max(longest, 1));
+      if (pause < A_FRAME) continue;
+      timer = setTimeout(next, pause);
       return;
     }
   };
@@ -78,7 +82,11 @@ export const showLearning = ({ content, run, signal, reload }) => {
     passing: event => { if (!isStopping) passing.textContent = event.words; },
     note: event => notes.append(made("p", { class: "small", text: event.words })),
     failed: () => {},
-    closed: () => say("This run was removed."),
+    closed: () => {
+      stopping();
+      stop.hidden = bar.hidden = true;
+      words.textContent = "This run was removed.";
+    },
   };
   listen(`/api/runs/${run.id}/events`, paced(signal, event => (handle[event.event] || (() => {}))(event)), signal, (isOpen, error) => {
     if (error) words.textContent = error.status === 401 ? "The server was started anew. Open the address that it printed." : error.message;
@@ -94,71 +102,30 @@ export const showResult = async ({ content, run, signal, go }) => {
   const ask = question => post(`/api/runs/${run.id}/ask`, question);
   const begin = ask({ given: [], want: "marginals" });
   content.append(...headline(network, run, go));
-  const stage = made("div", { class: "stage" }), side = made("div", { class: "side-panel" });
-  const focusLine = made("p", { class: "chips", hidden: true });
-  const asking = made("section", { id: "ask", "aria-labelledby": "ask-title" }, made("h2", { id: "ask-title", text: "Ask it" }),
-    made("p", { text: "Click a value: that is what you observed. All others move to what follows from it." }), focusLine, made("div", { class: "workbench ask" }, stage, side));
-  content.append(groupsSection(network, group => focus(group)), asking, stepsSection(network));
-  const map = new NetworkMap(stage, { onChoose: v => {
-    const card = v === null ? null : side.querySelector(`.variable[data-v="${v}"]`);
-    if (card) { card.scrollIntoView({ block: "nearest" }); side.querySelectorAll(".variable.chosen").forEach(one => one.classList.remove("chosen")); card.classList.add("chosen"); }
-  } });
-  signal.addEventListener("abort", () => map.end());
-  map.setVariables(network.variables.map(variable => variable.name));
-  map.place(network.places, network.size);
-  map.setLinks(network.links);
-  stage.append(legend(network));
-  network.has_single = (await begin).single !== null && network.missed.length > 0;
-  if (signal.aborted) return;
-  const panel = new AskPanel(side, network, ask, { map, onEvidence: (given, history) => sessionStorage.setItem(kept(run.id), JSON.stringify({ given, history })) });
   let before = {};
   try { before = JSON.parse(sessionStorage.getItem(kept(run.id)) || "{}"); } catch { /* begin without */ }
-  await panel.begin(before.given, before.history);
-  const focus = group => {
-    const inside = group === null ? null : new Set(network.groups[group].variables);
-    panel.focusOn(inside);
-    focusLine.hidden = inside === null;
-    if (inside === null) { map.fit(); return; }
-    focusLine.replaceChildren(made("span", { text: `Showing group ${group + 1}: ${network.groups[group].heading}` }), button("Show all columns", () => focus(null)));
-    map.focusOn(inside);
-    asking.scrollIntoView();
-    map.frame.focus({ preventScroll: true });
-  };
-  downloads(content.querySelector("#downloads"), run, map, signal);
+  network.has_single = (await begin).single !== null && network.missed.length > 0;
+  if (signal.aborted) return;
+  const asking = made("section", { id: "ask", "aria-labelledby": "ask-title" }, made("h2", { id: "ask-title", text: "Ask it" }),
+    made("p", { text: "Click a value: that is what you observed. All others move to what follows from it." }));
+  const bench = new Workbench(asking, network, ask, (given, history) => sessionStorage.setItem(kept(run.id), JSON.stringify({ given, history })));
+  content.append(whatHides(network, bench), asking, stepsSection(network));
+  bench.open();
+  signal.addEventListener("abort", () => bench.end());
+  await bench.panel.begin(before.given, before.history);
+  downloads(content.querySelector("#downloads"), run, bench.map, signal);
   content.dataset.ready = "yes";
 };
 
 const headline = (network, run, go) => {
-  const n = network.n_groups, things = [];
-  if (n) things.push(n === 1 ? "One hidden group" : `${n} hidden groups`);
-  if (network.n_rules) things.push(network.n_rules === 1 ? "one rule" : `${network.n_rules} rules`);
-  const text = things.length ? things.join(" and ") : !network.is_complete ? "Stopped before the search was done" : n === 0 ? "No hidden groups" : network.links.length ? "A network" : "Nothing found";
+  const n = network.n_groups, text = thatHide(network) || (!network.is_complete ? "Stopped before the search was done" : n === 0 ? "No hidden groups" : network.links.length ? "A network" : "Nothing found");
   const again = run.has_upload && run.kind === "table" ? button("Learn again with other settings", async () => go(`#/run/${(await post(`/api/runs/${run.id}/again`)).id}`)) : null;
-  return [made("h1", { text: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }), made("p", { class: "lead", text: network.lead }),
+  return [made("h1", { text }), made("p", { class: "lead", text: network.lead }),
     ...network.notes.map(note => made("p", { class: "small", text: note })),
     made("div", { class: "go" }, made("a", { class: "primary", href: "#ask", text: "Ask it", on: { click: event => { event.preventDefault(); document.getElementById("ask").scrollIntoView({ block: "start" }); } } }), made("details", { class: "menu", id: "downloads" }, made("summary", { text: "Download" })), again)];
 };
 
-const groupsSection = (network, focus) => {
-  const section = made("section", { id: "groups", "aria-labelledby": "groups-title" }, made("h2", { id: "groups-title", text: "What hides here" }));
-  if (network.n_groups === null) section.append(made("p", { text: "Hidden groups were not looked for: the search ended before, or the network was given." }));
-  else if (!network.n_groups && !network.n_rules && !network.is_complete) section.append(made("p", { text: "No hidden group was found before the search was stopped. There may be some: learn again and let it end." }));
-  else if (!network.n_groups && !network.n_rules) section.append(made("p", { text: "No columns share more than pairs of them show. What pairs show is in the network below." }));
-  else if (network.n_groups) section.append(made("p", { class: "small", text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Tinted cells are far off." }));
-  const parsed = new DOMParser().parseFromString(network.groups_html, "text/html");  // by the server's own templates, which escape every name
-  section.append(...parsed.body.childNodes);
-  const more = [...section.querySelectorAll("[data-found]")].slice(3);
-  if (more.length > 1) { const rest = made("details", {}, made("summary", { text: `${more.length} more` })); more[0].before(rest); rest.append(...more); }
-  section.querySelectorAll("button[data-group]").forEach(one => one.addEventListener("click", () => focus(Number(one.dataset.group))));
-  return section;
-};
-
 const stepsSection = network => network.steps.length ? made("section", {}, made("details", {}, made("summary", { text: `How it was found, in ${network.steps.length} ${network.steps.length === 1 ? "step" : "steps"}` }), made("ol", { class: "steps-list" }, ...network.steps.map(step => made("li", { text: step.words }))))) : made("span");
-
-const legend = network => {
-  const kinds = new Set(network.links.map(link => link[2]));
-  return made("p", { class: "small", text: [kinds.has("colored") ? "Dotted links are hidden: the pair by itself shows next to nothing." : "", kinds.has("fill-in") ? "Thin links only complete the picture." : "", matchMedia("(pointer: coarse)").matches ? "Drag columns to move them; two fingers zoom." : "Drag columns to move them; Ctrl and the wheel zoom."].filter(Boolean).join(" ") });
-};
 
 const FILES = [["report", "Report (one HTML page)"], ["svg", "Picture (SVG)"], ["png", "Picture (PNG)"], ["json", "Network (xordal's model file)"], ["bif", "BIF"], ["xmlbif", "XMLBIF"], ["net", "Hugin NET"], ["uai", "UAI"], ["uai-names", "names of the UAI file"], ["uai-pgmpy", "UAI for pgmpy"], ["uai-pyagrum", "UAI for pyAgrum"], ["graphml", "GraphML"], ["dot", "DOT"], ["hif", "HIF (hidden groups)"]];
 

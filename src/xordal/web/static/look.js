@@ -13,9 +13,15 @@ const CRITERIA = [
 const MOST_REMARKS = 14;
 const MANY_SETS = 2e7;  // some minutes of two cores, columns of a few values each
 
-const BLANKS = { drop: "They are left out.", level: "A missing value is made a value of its own: so many rows are too many to leave out." };
+const BLANKS = {
+  drop: "They are left out.",
+  level: "A missing value is made a value of its own: so many rows are too many to leave out.",
+  error: "Learning will refuse them.",
+};
+const COUNTING = ["counts", "weights"];  // columns by which rows may be counted
+const ENCODINGS = [["", "as found"], ["utf-8", "UTF-8"], ["cp1252", "Windows-1252 (Western Europe)"], ["cp1250", "Windows-1250 (Central Europe)"], ["cp1251", "Windows-1251 (Cyrillic)"], ["shift_jis", "Shift JIS (Japanese)"], ["gb18030", "GB 18030 (Chinese)"], ["utf-16", "UTF-16"]];
 
-const field = (label, control, hint = "") => made("label", { class: "field" }, made("span", { text: label }), control, hint ? made("small", { class: "quiet", text: hint }) : null);
+const field = (label, control, hint = "") => made("label", { class: "field" }, made("span", { text: label }), control, typeof hint === "string" ? hint && made("small", { class: "quiet", text: hint }) : hint);
 const choice = (options, value) => {
   const select = made("select", {}, ...options.map(([key, text]) => made("option", { value: key, text })));
   select.value = value;
@@ -26,14 +32,22 @@ export const showLook = ({ content, run, reload }) => {
   const { overview } = run, former = run.settings || {};
   const rows = overview.columns.map(column => columnRow(column, overview.n_rows, former));
   const taken = () => rows.filter(row => row.box.checked);
-  const form = settingsForm(overview, former, () => taken().map(row => row.column), missingWord(run, reload));
+  const form = settingsForm(overview, former, () => taken().map(row => row.column), [missingWord(run, reload), encodingOf(run, reload)]);
   const learnButton = button("Find what hides in it", () => begin(), { class: "primary", id: "learn" });
   const tell = () => {
+    const weights = form.weights();
+    for (const { column, box } of rows) {  // what counts the rows is no column beside
+      box.disabled = column.name === weights;
+      if (box.disabled) box.checked = false;
+    }
     const n = taken().length;
     learnButton.disabled = n < 2;
-    counted.textContent = `${n} of ${rows.length} columns are taken.`;
-    odd.forEach(([row, words]) => { words.textContent = ` ${row.column.advice} ${becomes(row)}`; });
-    form.tell();
+    counted.textContent = `${n} of ${rows.length} ${rows.length === 1 ? "column is" : "columns are"} taken.${n < 2 ? " At least two are needed." : ""}`;
+    odd.forEach(([row, words]) => { words.textContent = ` ${row.column.advice} ${becomes(row, weights)}`; });
+    const nIncomplete = incomplete(overview, new Set(rows.flatMap((row, place) => row.box.checked ? [place] : [])));
+    form.tell(nIncomplete);
+    gaps.hidden = nIncomplete === 0;
+    gapWords.textContent = ` ${number(nIncomplete)} of ${number(overview.n_rows)} rows ${nIncomplete === 1 ? "has" : "have"} one in the columns that are taken. ${BLANKS[form.missing()]} More settings has other ways.`;
   };
   const begin = async () => {
     learnButton.disabled = true;
@@ -45,7 +59,9 @@ export const showLook = ({ content, run, reload }) => {
   const odd = rows.filter(row => row.column.odd).map(row => [row, made("span")]);
   const remarks = odd.map(([row, words]) => made("li", {}, made("b", { text: row.column.shown }), words));
   remarks.unshift(...readAs(run, reload));
-  if (overview.n_incomplete) remarks.unshift(made("li", {}, made("b", { text: "Missing values" }), ` ${number(overview.n_incomplete)} of ${number(overview.n_rows)} rows have one. ${BLANKS[overview.settings.missing] || ""} More settings has other ways.`));
+  const gapWords = made("span"), gaps = made("li", {}, made("b", { text: "Missing values" }), gapWords);
+  if (overview.n_incomplete) remarks.unshift(gaps);
+  form.element.addEventListener("change", tell);
   const search = made("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column", on: { input: () => {
     const wanted = search.value.trim().toLocaleLowerCase();
     rows.forEach(row => { row.element.hidden = !row.column.shown.toLocaleLowerCase().includes(wanted); });
@@ -53,6 +69,7 @@ export const showLook = ({ content, run, reload }) => {
   content.append(...[
     made("h1", { text: run.label }),
     made("p", { class: "lead", text: `${number(overview.n_rows)} rows, ${number(rows.length)} columns.${remarks.length ? "" : " Nothing looks odd."}` }),
+    run.story ? made("p", { text: run.story.replace(/\s+/g, " ") }) : null,
     run.failed ? made("p", { class: "warning", role: "alert", text: run.failed }) : null,
     remarks.length ? made("section", { class: "odd" }, made("h2", { text: "Worth a look first" }), made("ul", {}, ...remarks.slice(0, MOST_REMARKS)), remarks.length > MOST_REMARKS ? made("p", { class: "small", text: `and ${remarks.length - MOST_REMARKS} more, marked below` }) : null) : null,
     made("div", { class: "go" }, learnButton, counted),
@@ -66,12 +83,21 @@ export const showLook = ({ content, run, reload }) => {
 };
 
 // What becomes of an odd column, as its box and its choice are now.
-const becomes = ({ column, box, as }) => !box.checked ? "It is left out." : as && as.value === "as-is" ? "It is taken as it is." : column.if_taken;
+const becomes = ({ column, box, as }, weights) => column.name === weights ? "Each row counts as often as it says; More settings can change that." : !box.checked ? `It is left out${COUNTING.includes(column.odd) ? "; under More settings rows can be counted by it" : ""}.` : as && as.value === "as-is" ? "It is taken as it is." : column.if_taken;
+
+// How many rows miss a value in some of the columns, by the sets of columns that rows miss values in.
+const incomplete = ({ gaps, n_incomplete }, taken) => gaps ? gaps.reduce((sum, [missing, n]) => sum + (missing.some(place => taken.has(place)) ? n : 0), 0) : n_incomplete;
+
+// Have the file read anew, with something said of how it is written.
+const readAnew = async (run, reload, change) => {
+  const { sheet = null, encoding = null, missing = [] } = run.form;
+  try { await post(`/api/runs/${run.id}/look`, { sheet, encoding, missing, ...change }); reload(); } catch (error) { say(error.message); }
+};
 
 // What was guessed when the file was read, and how to have it read in another way.
 const readAs = (run, reload) => {
   const { overview, form } = run, missing = form.missing || [];
-  const again = async change => { try { await post(`/api/runs/${run.id}/look`, { sheet: form.sheet ?? null, missing, ...change }); reload(); } catch (error) { say(error.message); } };
+  const again = change => readAnew(run, reload, change);
   const told = (overview.notes || []).map(text => made("li", { text }));
   if ((overview.sheets || []).length > 1) {
     const sheet = choice(overview.sheets.map(name => [name, name]), overview.sheet);
@@ -87,12 +113,16 @@ const readAs = (run, reload) => {
 
 // A word of one's own for missing values; the file is read anew with it.
 const missingWord = (run, reload) => {
-  const word = made("input", { type: "text", placeholder: "such as 99" }), missing = run.form.missing || [];
-  word.addEventListener("change", async () => {
-    if (!word.value.trim()) return;
-    try { await post(`/api/runs/${run.id}/look`, { sheet: run.form.sheet ?? null, missing: [...missing, word.value.trim()] }); reload(); } catch (error) { say(error.message); }
-  });
+  const word = made("input", { type: "text", placeholder: "such as 99" });
+  word.addEventListener("change", () => { if (word.value.trim()) readAnew(run, reload, { missing: [...(run.form.missing || []), word.value.trim()] }); });
   return field("Missing is also written as", word, "the file is read anew");
+};
+
+// The encoding of a text file, which cannot always be told from the file.
+export const encodingOf = (run, reload) => {
+  const encoding = choice(ENCODINGS, run.form.encoding || "");
+  encoding.addEventListener("change", () => readAnew(run, reload, { encoding: encoding.value || null }));
+  return field("Its text is written in", encoding, "where names or values look wrong; the file is read anew");
 };
 
 const columnRow = (column, nRows, former) => {
@@ -112,13 +142,12 @@ const columnRow = (column, nRows, former) => {
   return { column, box, as, element };
 };
 
-const settingsForm = (overview, former, takenColumns, otherMissing) => {
+const settingsForm = (overview, former, takenColumns, howWritten) => {
   const value = (name, otherwise) => former[name] ?? overview.settings[name] ?? otherwise;
   const start = former.max_variables ? `m${former.max_variables}` : former.max_links && former.max_links !== 3 ? `k${former.max_links}` : "k3";
   const reach = choice([["k1", "pairs only, as most programs do"], ["k3", "groups of three, and larger ones whose parts show (quick)"], ["m4", "groups of four at once"], ["m5", "groups of five at once (slow with many columns)"], ["m6", "groups of six at once (slower still)"], ["k2", "two links ahead (k = 2)"], ["k4", "four links ahead (k = 4)"], ["k6", "six links ahead (k = 6)"]], start);
   const slow = made("small", { class: "quiet", role: "status" });
-  const tell = () => { const sets = setsOf(takenColumns().length, reach.value); slow.textContent = sets > MANY_SETS ? `${setsText(sets)} sets of columns to look at: this may take ${sets > 100 * MANY_SETS ? "days" : sets > 10 * MANY_SETS ? "hours" : "minutes"}.` : ""; };
-  reach.addEventListener("change", tell);
+  const tellTime = () => { const sets = setsOf(takenColumns().length, reach.value); slow.textContent = sets > MANY_SETS ? `${setsText(sets)} sets of columns to look at: this may take ${sets > 100 * MANY_SETS ? "days" : sets > 10 * MANY_SETS ? "hours" : "minutes"}.` : ""; };
   const criterion = choice(CRITERIA, former.criterion || "significance");
   const level = made("input", { type: "number", step: "any", min: 0 });
   const setLevel = () => { const found = CRITERIA.find(([name]) => name === criterion.value)[2]; level.value = found ?? ""; level.disabled = found === null; };
@@ -128,7 +157,15 @@ const settingsForm = (overview, former, takenColumns, otherMissing) => {
   const bins = made("input", { type: "number", min: 2, max: 50, value: value("bins", 4) });
   const binBy = choice([["quantile", "with equally many rows"], ["width", "equally wide"]], value("bin_by", "quantile"));
   const rare = made("input", { type: "number", min: 0, value: value("merge_rare", 0) });
-  const missing = choice([["drop", "leave such rows out"], ["level", "make them a value of their own"], ["error", "refuse them"]], value("missing", "error"));
+  const missing = choice([["drop", "leave such rows out"], ["level", "make them a value of their own"], ["error", "refuse them"]], former.missing || "error");
+  let isChosen = Boolean(former.missing);  // by a person; otherwise it follows from how many rows miss a value
+  missing.addEventListener("change", () => { isChosen = true; });
+  const missingHint = made("small", { class: "quiet" });
+  const tell = nIncomplete => {
+    tellTime();
+    if (!isChosen) missing.value = nIncomplete === 0 ? "error" : 10 * nIncomplete <= overview.n_rows ? "drop" : "level";
+    missingHint.textContent = nIncomplete ? `${number(nIncomplete)} rows have one` : "there are none";
+  };
   const weights = choice([["", "once"], ...overview.columns.map(column => [column.name, `as often as ${column.shown} says`])], value("weights", "") || "");
   const limit = made("input", { type: "number", min: 1, step: "any", placeholder: "none", value: former.time_limit ?? "" });
   const rules = constraintsPicker(former, takenColumns);
@@ -138,7 +175,7 @@ const settingsForm = (overview, former, takenColumns, otherMissing) => {
       field("Keep a link when", criterion), field("at this level", level),
       field("Cut numbers into", bins, "ranges"), field("Ranges", binBy),
       field("Merge values of fewer rows than", rare, "0 merges none"),
-      field("Missing values", missing, overview.n_incomplete ? `${number(overview.n_incomplete)} rows have one` : "there are none"), otherMissing,
+      field("Missing values", missing, missingHint), ...howWritten,
       field("Each row counts", weights), field("Stop after", limit, "seconds; what was found is kept")), rules.element));
   const numeric = control => control.value === "" ? null : Number(control.value);
   const settings = () => ({
@@ -146,7 +183,7 @@ const settingsForm = (overview, former, takenColumns, otherMissing) => {
     criterion: criterion.value, value: level.disabled ? null : numeric(level), bins: numeric(bins), bin_by: binBy.value,
     merge_rare: numeric(rare) ?? 0, missing: missing.value, weights: weights.value || null, time_limit: numeric(limit), ...rules.settings(),
   });
-  return { element, settings, tell };
+  return { element, settings, tell, missing: () => missing.value, weights: () => weights.value };
 };
 
 // How many sets of columns a search looks at: all of up to so many columns, or those with so few pairs.

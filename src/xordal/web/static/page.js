@@ -1,7 +1,7 @@
 // Which screen is shown: the start, or one run. The address after # says which, so that reloading keeps it.
 import { Refused, button, get, hush, made, post, say } from "./dom.js";
 import { showStart } from "./start.js";
-import { showLook } from "./look.js";
+import { encodingOf, showLook } from "./look.js";
 import { showLearning, showResult } from "./live.js";
 
 const content = document.getElementById("content");
@@ -25,7 +25,7 @@ const fresh = () => {
 };
 
 // Whether a file was to be read in another way than by itself: another sheet, more words for missing values.
-const isForm = form => Boolean(form.sheet || (form.missing || []).length);
+const isForm = form => Boolean(form.sheet || form.encoding || (form.missing || []).length);
 
 const showRun = async (id, signal) => {
   const run = await get(`/api/runs/${encodeURIComponent(id) || "none"}`);
@@ -37,7 +37,7 @@ const showRun = async (id, signal) => {
   else if (run.status === "looked" || (run.status === "failed" && run.overview.columns)) showLook(parts);
   else if (run.status === "failed") {
     content.append(made("h1", { text: "This file cannot be used" }), made("p", { class: "lead", text: run.failed }),
-      made("p", {}, made("a", { href: "#/", text: "Choose another" })), isForm(run.form) ? made("p", {}, button("Read it as before", async () => { await post(`/api/runs/${id}/look`, {}); reload(); })) : "");
+      made("p", {}, made("a", { href: "#/", text: "Choose another" })), run.failed.includes("UTF-8") ? encodingOf(run, reload) : "", isForm(run.form) ? made("p", {}, button("Read it as before", async () => { await post(`/api/runs/${id}/look`, {}); reload(); })) : "");
   } else showLearning(parts);
 };
 

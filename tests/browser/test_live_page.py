@@ -323,11 +323,11 @@ def test_words_for_missing_values_and_sheets_are_chosen_by_clicking(page: Page, 
     page.set_input_files("#file", tmp_path / "dash.csv")
     expect(page.locator(".odd")).to_contain_text("- stands in 10 cells of one column, as a value.")
     page.get_by_role("button", name="Take it as missing").click()
-    expect(page.locator(".odd")).to_contain_text("10 of 80 rows have one.")
+    expect(page.locator(".odd")).to_contain_text("10 of 80 rows have one in the columns")
     expect(page.locator(".odd")).to_contain_text("- is taken as missing.")
     page.get_by_role("button", name="Take it as a value").click()
     expect(page.locator(".odd")).to_contain_text("stands in 10 cells")
-    page.get_by_text("More settings").click()
+    page.locator("summary", has_text="More settings").click()
     page.get_by_label("Missing is also written as").fill("2")
     page.keyboard.press("Enter")
     expect(page.locator(".odd")).to_contain_text("2 is taken as missing.")
@@ -346,7 +346,7 @@ def test_settings_are_clicked_and_hold(page: Page, box: Path) -> None:
     page.set_input_files("#file", box)
     page.get_by_label("Take light2").uncheck()
     page.get_by_label("Look for").select_option("k1")
-    page.get_by_text("More settings").click()
+    page.locator("summary", has_text="More settings").click()
     page.get_by_label("Keep a link when").select_option("entropy")
     expect(page.get_by_label("at this level")).to_have_value("0.004")
     page.get_by_label("at this level").fill("0.01")
@@ -367,7 +367,7 @@ def test_settings_are_clicked_and_hold(page: Page, box: Path) -> None:
     page.get_by_role("button", name="Learn again with other settings").click()
     expect(page.get_by_label("Look for")).to_have_value("k1")  # the settings are kept
     expect(page.get_by_label("Take light2")).not_to_be_checked()
-    page.get_by_text("More settings").click()
+    page.locator("summary", has_text="More settings").click()
     expect(page.get_by_label("at this level")).to_have_value("0.01")
     page.get_by_text("What you know already").click()
     page.get_by_role("button", name="light1 – dog must not be linked").click()
@@ -391,7 +391,7 @@ def test_missing_values_are_told_of_the_columns_that_are_taken(page: Page, tmp_p
     page.get_by_label("Take c").check()
     expect(odd).to_contain_text("150 of 200 rows")
     expect(settings).to_have_value("level")
-    page.get_by_text("More settings").click()
+    page.locator("summary", has_text="More settings").click()
     settings.select_option("drop")
     expect(odd).to_contain_text("150 of 200 rows have one in the columns that are taken. They are left out.")
     page.get_by_label("Take b").check()
@@ -408,7 +408,7 @@ def test_a_column_of_counts_counts_the_rows(page: Page, tmp_path: Path) -> None:
     remark = page.locator(".odd li", has_text="Freq")
     expect(remark).to_contain_text("Each row counts as often as it says")
     expect(page.get_by_label("Take Freq")).to_be_disabled()
-    page.get_by_text("More settings").click()
+    page.locator("summary", has_text="More settings").click()
     page.get_by_label("Each row counts").select_option("")
     expect(remark).to_contain_text("It is left out; under More settings rows can be counted by it.")
     expect(page.get_by_label("Take Freq")).to_be_enabled()
@@ -424,7 +424,7 @@ def test_the_encoding_can_be_chosen(page: Page, tmp_path: Path) -> None:
     page.set_input_files("#file", tmp_path / "central.csv")
     expect(page.locator(".odd")).to_contain_text("read as Windows-1252 (Western Europe).")
     expect(page.locator(".odd")).not_to_contain_text("If names")
-    page.get_by_text("More settings").click()
+    page.locator("summary", has_text="More settings").click()
     page.get_by_label("Its text is written in").select_option("cp1250")
     expect(page.locator(".columns tbody th").nth(1)).to_have_text("Płeć")
     (tmp_path / "russian.csv").write_bytes(f"возраст,пол\n{rows}".encode("cp1251"))
@@ -479,7 +479,8 @@ def test_a_run_that_is_removed_while_others_watch(page: Page, context: BrowserCo
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("one.csv", "a\n0\n1\n0\n", "1 of 1 column is taken. At least two are needed."),
+        ("one.csv", "a\n0\n1\n0\n", "only one column, 'a'. A network needs at least two."),
+        ("same.csv", "a,b\n0,x\n1,x\n0,x\n", "1 of 2 columns are taken. At least two are needed."),
         ("head.csv", "a,b\n", "This file cannot be used"),
         ("blank.csv", "\n\n \n", "This file cannot be used"),
         ("ragged.csv", "a,b\n0,1\n1\n", "This file cannot be used"),
@@ -518,7 +519,7 @@ def test_odd_names_and_values_are_shown_as_they_are(
     page.set_input_files("#file", tmp_path / "<b>odd.csv")
     expect(page.locator(".columns tbody th")).to_have_text(ODD)
     expect(page.locator("h1")).to_have_text("<b>odd.csv")
-    page.get_by_text("More settings").click()
+    page.locator("summary", has_text="More settings").click()
     page.get_by_text("What you know already").click()
     page.locator("#learn").click()
     page.wait_for_selector(READY)
@@ -711,7 +712,7 @@ def test_files_to_keep(page: Page, box: Path, tmp_path: Path) -> None:
     kinds = [entry.get_attribute("data-what") for entry in entries.all()]
     assert set(kinds) == {*downloads.ENDINGS, "svg", "png"} and len(kinds) == len(set(kinds))
     starts = {"svg": b"<svg", "png": b"\x89PNG", "bif": b"network box", "report": b"<!doctype", "json": b"{"}
-    starts |= {"dot": b"graph", "uai": b"MARKOV", "xmlbif": b"<?xml", "graphml": b"<?xml", "hif": b"{"}
+    starts |= {"dot": b"graph", "uai": b"BAYES", "xmlbif": b"<?xml", "graphml": b"<?xml", "hif": b"{"}
     for what in map(str, kinds):
         with page.expect_download() as waiting:
             page.locator(f"[data-what={what}]").click()

@@ -60,16 +60,23 @@ def test_ended_in_the_middle_and_started_again(tmp_path: Path, ended_by: signal.
 def test_a_process_that_dies_is_told_of(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         client = Client(server)
-        run = client.upload(table())
-        client.ask("POST", f"/api/runs/{run}/learn", b"{}")
-        while client.wait(run, "learning", "done")["status"] == "learning":
-            if workers := workers_of(server, tmp_path / run):
-                os.kill(workers[0], signal.SIGKILL)
-                break
+        run, workers = learning(server, client, tmp_path)
+        os.kill(workers[0], signal.SIGKILL)
         told = client.wait(run, "failed", "done")
         assert told["status"] == "failed" and "memory" in told["failed"]
         client.ask("POST", f"/api/runs/{run}/learn", b'{"max_links": 1}')  # and can be tried again
         assert client.wait(run, "failed", "done")["status"] == "done"
+
+
+def learning(server: Served, client: Client, folder: Path) -> tuple[str, list[int]]:
+    """Begin to learn; return the run and the processes that work on it."""
+    run = client.upload(table())
+    client.ask("POST", f"/api/runs/{run}/learn", b"{}")
+    workers: list[int] = []
+    while not workers:
+        assert client.wait(run, "learning", "done")["status"] == "learning"
+        workers = workers_of(server, folder / run)
+    return run, workers
 
 
 def workers_of(server: Served, folder: Path) -> list[int]:
@@ -112,13 +119,9 @@ def test_a_full_disk_is_told_of_and_leaves_nothing_behind(tmp_path: Path) -> Non
 def test_a_disk_that_fills_while_a_run_learns(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         client = Client(server)
-        run = client.upload(table())
-        client.ask("POST", f"/api/runs/{run}/learn", b"{}")
-        while client.wait(run, "learning", "done")["status"] == "learning":
-            if workers := workers_of(server, tmp_path / run):
-                for process in (server.process.pid, *workers):
-                    limit_files(process, 0)
-                break
+        run, workers = learning(server, client, tmp_path)
+        for process in (server.process.pid, *workers):
+            limit_files(process, 0)
         told = client.wait(run, "failed", "done")
         assert told["status"] == "failed" and "The disk is full" in told["failed"]
         limit_files(server.process.pid, resource.RLIM_INFINITY)

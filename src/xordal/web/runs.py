@@ -228,8 +228,9 @@ class Runs:
         """End a search; it keeps what it has learned. What waits its turn goes back to its settings."""
         run.is_stopped = True
         if run.process is not None and run.process.stdin is not None and run.status == "learning":
-            run.process.stdin.write(b'"stop"\n')
-            await run.process.stdin.drain()
+            with suppress(ConnectionError):  # it may have ended by itself just now
+                run.process.stdin.write(b'"stop"\n')
+                await run.process.stdin.drain()
             run.tell({"event": "stopping"})
         elif run.status == "waiting" and run.task is not None:
             run.task.cancel()

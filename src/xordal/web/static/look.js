@@ -1,5 +1,5 @@
 // What a table looks like, what is odd about it, and how it is to be learned.
-import { button, made, number, post, say } from "./dom.js";
+import { button, get, made, number, post, say } from "./dom.js";
 
 const KINDS = { continuous: "numbers on a scale", words: "numbers and words", dates: "dates", repeated: "names of things", weights: "weights", identifier: "identifier", "many levels": "very many values", counts: "counts", constant: "one value only", alike: "values alike", nested: "lists" };
 const CRITERIA = [
@@ -52,7 +52,10 @@ export const showLook = ({ content, run, reload }) => {
   const begin = async () => {
     learnButton.disabled = true;
     const settings = { ...form.settings(), columns: taken().map(row => row.column.name), categorical: taken().filter(row => row.as && row.as.value === "as-is").map(row => row.column.name) };
-    try { await post(`/api/runs/${run.id}/learn`, settings); reload(); } catch (error) { say(error.message); tell(); }
+    try { await post(`/api/runs/${run.id}/learn`, settings); reload(); } catch (error) {
+      if ((await get(`/api/runs/${run.id}`)).status !== run.status) reload(); else tell();  // another tab may have begun
+      say(error.message);
+    }
   };
   const counted = made("span", { class: "quiet", role: "status" });
   rows.forEach(row => [row.box, row.as].forEach(one => one && one.addEventListener("change", tell)));

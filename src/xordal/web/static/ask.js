@@ -4,6 +4,7 @@ import { button, made, percent } from "./dom.js";
 const MANY = 60;  // variables from which those out of sight are not drawn
 const FEW = 10;  // levels of a variable that are shown before one asks for all
 const MOST_STEPS = 100;  // that can be undone
+const largest = numbers => numbers.reduce((most, one) => Math.max(most, one), 0);  // of thousands, which Math.max(...) cannot take
 
 export class AskPanel {
   // ask(question) answers {marginals, single, ...} as the server does; map is told what is given and what moved.
@@ -30,19 +31,29 @@ export class AskPanel {
   }
 
   card(variable, v) {
-    const rows = variable.levels.map((level, code) => {
-      const bar = made("i", { class: "chance-bar" }), was = made("i", { class: "was" }), other = made("i", { class: "other-bar" });
-      const chance = made("span", { class: "chance" }), otherChance = made("span", { class: "other-chance" });
-      const row = made("button", { type: "button", class: "level", "aria-pressed": "false", "data-level": code, on: { click: () => this.toggle(v, code) } },
-        made("span", { class: "level-name", text: level }), made("span", { class: "track" }, bar, was, other), chance, otherChance);
-      return { row, bar, was, other, chance, otherChance, level };
-    });
     const why = button("why?", () => this.why(v), { class: "why", hidden: true, "aria-label": `Why did ${variable.name} change?` });
     const name = button(variable.name, () => { if (this.map) this.map.choose(v, { center: true }); }, { class: "name" });
-    const all = rows.length > FEW ? button(`all ${rows.length} values`, () => { card.open = true; all.hidden = true; this.drawCard(v); }, { class: "why" }) : null;
-    const element = made("section", { class: "variable", "data-v": v, "aria-label": variable.name }, made("div", { class: "head" }, name, why), ...rows.map(one => one.row), all);
-    const card = { element, rows, why, open: false };
+    const n = variable.levels.length;
+    const all = n > FEW ? button(`all ${n} values`, () => { card.open = true; all.hidden = true; this.drawCard(v); }, { class: "why" }) : null;
+    const element = made("section", { class: "variable", "data-v": v, "aria-label": variable.name }, made("div", { class: "head" }, name, why), all);
+    const card = { element, rows: new Map(), last: -1, why, all, open: false, moved: 0 };
     return card;
+  }
+
+  // The row of a value is made when it is first shown: a column may have thousands of values.
+  row(v, code) {
+    const card = this.cards[v];
+    if (card.rows.has(code)) return card.rows.get(code);
+    const bar = made("i", { class: "chance-bar" }), was = made("i", { class: "was" }), other = made("i", { class: "other-bar" });
+    const chance = made("span", { class: "chance" }), otherChance = made("span", { class: "other-chance" });
+    const row = made("button", { type: "button", class: "level", "aria-pressed": "false", "data-level": code, on: { click: () => this.toggle(v, code) } },
+      made("span", { class: "level-name", text: this.network.variables[v].levels[code] }), made("span", { class: "track" }, bar, was, other), chance, otherChance);
+    const next = code > card.last ? undefined : Math.min(...[...card.rows.keys()].filter(later => later > code));
+    card.element.insertBefore(row, next === undefined ? card.all : card.rows.get(next).row);
+    card.last = Math.max(card.last, code);
+    const parts = { row, bar, was, other, chance, otherChance };
+    card.rows.set(code, parts);
+    return parts;
   }
 
   // given and history are lists of pairs of a variable and a level, as onEvidence is told them.
@@ -99,7 +110,7 @@ export class AskPanel {
     const story = await this.ask({ given: [...this.given], want: "why", of: v });
     if (story.impossible) { this.told.textContent = story.impossible; return; }
     const changes = story.after.map((chance, place) => chance - story.before[place]);
-    const most = Math.max(...changes.map(Math.abs)), rose = changes.findIndex(change => change > most - 1e-9);
+    const most = largest(changes.map(Math.abs)), rose = changes.findIndex(change => change > most - 1e-9);
     const place = rose >= 0 ? rose : changes.findIndex(change => -change > most - 1e-9);  // of two that changed alike the one that rose
     const name = this.network.variables[v].name;
     const head = ["observed", "from it alone", "without it", "its part of the change"];
@@ -157,32 +168,31 @@ export class AskPanel {
     this.told.textContent = this.given.size && sure !== null ? `Such a case has a probability of ${percent(Math.exp(sure))}.` : "";
     if (this.compare) this.told.textContent += " Blue: a network of single links, from the same rows.";
     if (this.compare && this.given.size && single === null) this.told.textContent += " In the network of single links it cannot occur.";
-    const moved = marginals.map((chances, v) => Math.max(...chances.map((chance, code) => Math.abs(chance - this.before[v][code]))));
-    this.cards.forEach((_, v) => this.drawCard(v, moved[v]));
+    const moved = marginals.map((chances, v) => largest(chances.map((chance, code) => Math.abs(chance - this.before[v][code]))));
+    this.cards.forEach((card, v) => { card.moved = moved[v]; this.drawCard(v); });
     if (this.map) this.map.tone(new Set(this.given.keys()), moved);
     this.list.classList.toggle("comparing", this.compare);
   }
 
-  drawCard(v, moved = 0) {
+  drawCard(v) {
     const card = this.cards[v], chances = this.now.marginals[v], was = this.before[v];
     const other = this.compare && this.now.single ? this.now.single[v] : null;
     card.element.classList.toggle("given", this.given.has(v));
-    card.why.hidden = this.given.size === 0 || this.given.has(v) || moved < 0.0005;
-    let shown = null;
-    if (!card.open && card.rows.length > FEW) {
-      const ranked = [...chances.keys()].sort((a, b) => chances[b] - chances[a]).slice(0, FEW);
-      shown = new Set([...ranked, this.given.get(v)]);
-    }
-    card.rows.forEach((one, code) => {
-      one.row.hidden = shown !== null && !shown.has(code);
-      one.row.setAttribute("aria-pressed", String(this.given.get(v) === code));
+    card.why.hidden = this.given.size === 0 || this.given.has(v) || card.moved < 0.0005;
+    const codes = [...chances.keys()], given = this.given.get(v);
+    const ranked = card.open || codes.length <= FEW ? codes : codes.sort((a, b) => chances[b] - chances[a]).slice(0, FEW);
+    const shown = new Set(given === undefined ? ranked : [...ranked, given]);
+    for (const code of [...shown].sort((a, b) => a - b)) this.row(v, code);
+    for (const [code, one] of card.rows) {
+      one.row.hidden = !shown.has(code);
+      one.row.setAttribute("aria-pressed", String(given === code));
       one.bar.style.width = `${(100 * chances[code]).toFixed(2)}%`;
       one.was.style.left = `${(100 * was[code]).toFixed(2)}%`;
       one.was.hidden = Math.abs(was[code] - chances[code]) < 0.0005;
       one.chance.textContent = percent(chances[code]);
       one.other.hidden = one.otherChance.hidden = other === null;
       if (other) { one.other.style.width = `${(100 * other[code]).toFixed(2)}%`; one.otherChance.textContent = percent(other[code]); }
-    });
+    }
   }
 
   // Which variables are shown

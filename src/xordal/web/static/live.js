@@ -88,9 +88,12 @@ export const showLearning = ({ content, run, signal, reload }) => {
       words.textContent = "This run was removed.";
     },
   };
+  const lost = "The server does not answer; trying again";
+  let before = "";
   listen(`/api/runs/${run.id}/events`, paced(signal, event => (handle[event.event] || (() => {}))(event)), signal, (isOpen, error) => {
     if (error) words.textContent = error.status === 401 ? "The server was started anew. Open the address that it printed." : error.message;
-    else if (!isOpen) words.textContent = "The server does not answer; trying again";
+    else if (!isOpen && words.textContent !== lost) { before = words.textContent; words.textContent = lost; }
+    else if (isOpen && words.textContent === lost) words.textContent = before;
   });
 };
 

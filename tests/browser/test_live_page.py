@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -252,6 +253,26 @@ def test_reloading_in_the_middle_and_a_second_tab(page: Page, context: BrowserCo
     expect(page.locator(".chip")).to_have_text("x0 = 1 ✕")
     page.get_by_role("button", name="Undo").click()  # what can be undone is kept too
     expect(page.locator(".chip")).to_have_count(0)
+
+
+def test_many_steps_that_wait_are_shown_in_about_five_seconds(page: Page, tmp_path: Path) -> None:
+    """By the page's own clock, which stands still until all 60 steps wait."""
+    page.set_input_files("#file", slow_file(tmp_path))
+    page.get_by_label("Look for").select_option("k1")
+    page.clock.install(time=datetime(2026, 1, 1, tzinfo=UTC))
+    page.clock.pause_at(datetime(2026, 1, 2, tzinfo=UTC))
+    page.locator("#learn").click()
+    page.wait_for_selector(".steps-list li")
+    run = page.url.rsplit("/", 1)[1]
+    done = "run => fetch(`/api/runs/${run}`).then(answer => answer.json()).then(told => told.status === 'done')"
+    while not page.evaluate(done, run):
+        page.wait_for_timeout(50)
+    expect(page.locator(".steps-list li")).to_have_count(1)  # one a timer, and none has run
+    page.clock.run_for(2000)
+    assert 5 < page.locator(".live .steps-list li").count() < 50  # they can be watched
+    page.clock.run_for(4500)
+    page.wait_for_selector(READY)
+    assert page.locator("line.link").count() >= 55
 
 
 def test_stopping_takes_back_what_was_said_of_the_time(page: Page, tmp_path: Path) -> None:

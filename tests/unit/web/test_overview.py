@@ -69,6 +69,6 @@ def test_a_column_of_lists_is_told_and_misses_nothing() -> None:
     found = overview(columns)
     tags = found["columns"][0]
     assert (tags["odd"], tags["taken"], tags["n_missing"], found["n_incomplete"]) == ("nested", False, 0, 0)
-    assert found["settings"]["missing"] == "error"
+    assert found["gaps"] == []
     table = overview_of(columns)
     assert (table.rows[0], table.missing["tags"]) == (("(lists)", "x", "1"), 0)

@@ -36,8 +36,8 @@ export const showLook = ({ content, run, reload }) => {
   const learnButton = button("Find what hides in it", () => begin(), { class: "primary", id: "learn" });
   const tell = () => {
     const weights = form.weights();
-    for (const { column, box } of rows) {  // what counts the rows is no column beside
-      box.disabled = column.name === weights;
+    for (const { column, box } of rows) {  // what counts the rows is no column beside, and lists are none
+      box.disabled = column.name === weights || column.odd === "nested";
       if (box.disabled) box.checked = false;
     }
     const n = taken().length;

@@ -61,8 +61,8 @@ CLICK = """async n => {
 }"""
 
 
-# Drops the file that another input has on the page, as a browser does when a person lets go of it, and measures to
-# the picture of its columns.
+# Drops the file that another input of the page has, as a browser does when a person lets go of it, and measures
+# the time to the picture of its columns.
 DROP = """() => new Promise(resolve => {
   const dataTransfer = new DataTransfer();
   dataTransfer.items.add(document.getElementById("aside").files[0]);

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import bz2
 import gzip
 import json
 import lzma
 import sqlite3
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import BytesIO
@@ -29,6 +32,7 @@ from xordal.pi.zoo import music_box
 from xordal.web import downloads
 from xordal.web.app import Site, make_app
 from xordal.web.gate import Keys
+from xordal.web.runs import _ended
 from xordal.web.store import A_DAY, Store
 
 pytestmark = pytest.mark.slow  # each starts processes
@@ -501,6 +505,23 @@ def test_what_is_a_day_old_goes(tmp_path: Path) -> None:
     assert store.remove_old(now + 1.1 * A_DAY) == [looked.id, failed.id]
     assert not looked.path.exists() and learned.path.exists() and not learned.upload.exists()
     assert (tmp_path / "runs").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_process_of_which_much_is_unread_ends_in_time() -> None:
+    """More than two of the longest lines are left in the pipe: it stays until they are read."""
+
+    async def ended(left: bytes) -> int | None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", f"print({left!r}, flush=True); input()", stdin=PIPE, stdout=PIPE, limit=64
+        )
+        assert process.stdout is not None
+        await process.stdout.read(1)
+        while len(process.stdout._buffer) < len(left):  # type: ignore[attr-defined]
+            await asyncio.sleep(0.01)
+        await asyncio.wait_for(_ended(process), 4)
+        return process.returncode
+
+    assert asyncio.run(ended(b"x" * 1000)) == -9
 
 
 def test_the_file_that_the_server_was_started_with_comes_first(tmp_path: Path) -> None:

@@ -38,8 +38,9 @@ def copies(table: CategoricalTable) -> LinkSet:
             alike[tuple(np.sort(counts).tolist())].append(v)
     first: dict[bytes, int] = {}
     found = []
+    n_levels = table.n_levels
     for v in sorted(v for some in alike.values() if len(some) > 1 for v in some):
-        original = first.setdefault(_without_names(table.codes[v], table.n_levels[v]), v)
+        original = first.setdefault(_without_names(table.codes[v], n_levels[v]), v)
         if original != v:
             found.append((original, v))
     return tuple(sorted(found))
@@ -47,7 +48,7 @@ def copies(table: CategoricalTable) -> LinkSet:
 
 def level_counts(table: CategoricalTable, v: int) -> NDArray[np.int64]:
     """Return how many rows have each level of a column, some rows at a time: there may be very many."""
-    counts = np.zeros(table.n_levels[v], dtype=np.int64)
+    counts = np.zeros(len(table.levels[v]), dtype=np.int64)
     for start in range(0, table.codes.shape[1], _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         weights = None if table.weights is None else table.weights[rows]

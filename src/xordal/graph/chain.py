@@ -38,13 +38,15 @@ def additions(graph: ChordalGraph, links: LinkSet) -> tuple[Addition, ...] | Non
     able = ((*link, separator) for link in links if (separator := graph.separator(link)) is not None)
     chain: list[Addition] = []
     waiting = list(links)
-    masks: list[int] = list(graph.neighbours)
-    components: list[int] = list(graph.components)
+    masks: list[int] = []
+    components: list[int] = []
     while (first := next(able, None)) is not None:
         chain.append(Addition(*first))
         waiting.remove(first[:2])
         if not waiting:
             return tuple(chain)
+        if not masks:  # of a wide graph copies take longer than all else, and single links need none
+            masks, components = list(graph.neighbours), list(graph.components)
         add_link(masks, components, *first[:2])
         able = (
             (x, y, separator)

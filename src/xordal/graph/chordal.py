@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import cast
 
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members
 
@@ -166,6 +167,7 @@ class ChordalGraph:
     """For each vertex, the component that holds it."""
     _order: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
     _separators: dict[Link, VarSet | None] = field(default_factory=dict, compare=False, repr=False)
+    _n_links: int | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def empty(cls, n_vertices: int) -> ChordalGraph:
@@ -199,7 +201,15 @@ class ChordalGraph:
     def n_missing(self) -> int:
         """Number of pairs that are not linked."""
         n = self.n_vertices
-        return (n * (n - 1) - sum(map(int.bit_count, self.neighbours))) // 2
+        return n * (n - 1) // 2 - self.n_links
+
+    @property
+    def n_links(self) -> int:
+        """Number of links, counted once: of wide graphs that takes longer than most steps of a search."""
+        if self._n_links is None:
+            object.__setattr__(self, "_n_links", sum(map(int.bit_count, self.neighbours)) // 2)
+        assert self._n_links is not None
+        return self._n_links
 
     @property
     def links(self) -> LinkSet:
@@ -279,12 +289,13 @@ class ChordalGraph:
         return ChordalGraph.of(linked(self.neighbours, links))
 
     def extended(self, links: LinkSet) -> ChordalGraph:
-        """Return the graph with links added that a chain of additions has shown to keep it chordal."""
+        """Return the graph with missing links added that a chain of additions has shown to keep it chordal."""
         neighbours: list[int] = list(self.neighbours)
         components: list[int] = list(self.components)
         for x, y in links:
             add_link(neighbours, components, x, y)
-        return ChordalGraph(tuple(map(VarSet, neighbours)), tuple(map(VarSet, components)))
+        masks = cast("list[VarSet]", neighbours), cast("list[VarSet]", components)
+        return ChordalGraph(tuple(masks[0]), tuple(masks[1]), _n_links=self.n_links + len(links))
 
     def induced(self, chosen: Sequence[int]) -> ChordalGraph:
         """Return the graph between some vertices, numbered anew in their order.

@@ -36,18 +36,20 @@ class SeparatorPaths:
         The graph.
     before
         The paths of an earlier graph: of components that are still the same nothing is worked out again.
+    ends
+        The ends of all links that have come or gone since; both graphs are compared where they are not given.
     """
 
-    def __init__(self, graph: ChordalGraph, before: SeparatorPaths | None = None) -> None:
+    def __init__(
+        self, graph: ChordalGraph, before: SeparatorPaths | None = None, ends: VarSet | None = None
+    ) -> None:
         self.graph = graph
         self._trees: dict[VarSet, _Tree] = {}
         if before is not None:
-            changed = {graph.components[v] for v in graph.ends_of_change(before.graph)}
-            self._trees = {
-                inside: tree
-                for inside, tree in before._trees.items()
-                if graph.components[inside.bit_length() - 1] == inside and inside not in changed
-            }
+            self._trees = before._trees.copy()
+            for v in members(ends) if ends is not None else graph.ends_of_change(before.graph):
+                for changed in (before.graph.components[v], graph.components[v]):
+                    self._trees.pop(changed, None)
 
     def _tree(self, v: int) -> _Tree:
         component = self.graph.components[v]

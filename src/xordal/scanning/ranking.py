@@ -139,7 +139,9 @@ class Ranking:
             )
         others = len(n_levels) - (target is not None)
         at_once = comb(others - 1, order - 1 - (target is not None))
-        if order > 3 and at_once > _MOST_AT_ONCE:
+        # Of sets of four binary columns kernels keep the best alone, so there may be any number of them.
+        keeps_the_best = order == 4 and target is None and max(n_levels) == 2
+        if order > 3 and at_once > _MOST_AT_ONCE and not keeps_the_best:
             raise DataError(
                 f"Of {others} columns, one alone begins {at_once:,} sets of {order}; a scan holds up to "
                 f"{_MOST_AT_ONCE:,} at a time. Name a target, choose fewer columns, or a smaller order."

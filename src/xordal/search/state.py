@@ -72,9 +72,9 @@ class Change:
 
     @cached_property
     def regrouped(self) -> VarSet:
-        """The variables whose component is another one now."""
-        both = zip(self.before.components, self.after.components, strict=True)
-        return varset(v for v, (then, now) in enumerate(both) if then is not now and then != now)
+        """The variables whose component is another one now: of those that a link has come to or gone from."""
+        before, after = self.before.components, self.after.components
+        return varset(v for v in members(around_ends(self.ends, before, after)) if before[v] != after[v])
 
     @cached_property
     def split(self) -> VarSet:
@@ -105,6 +105,7 @@ class GraphState:
         self._steps = [Change(nothing, graph, graph.links, (), everything, everything, labels)]
         self._since: dict[int, Change] = {}
         self._paths: SeparatorPaths | None = None
+        self._paths_at = 0
         self._candidates: dict[VarSet, Candidate | None] = {}
 
     @property
@@ -131,7 +132,9 @@ class GraphState:
     def paths(self) -> SeparatorPaths:
         """The separators between the variables of the present graph."""
         if self._paths is None or self._paths.graph is not self.graph:
-            self._paths = SeparatorPaths(self.graph, self._paths)
+            ends = self.since(self._paths_at).ends if self._paths is not None else EMPTY
+            self._paths = SeparatorPaths(self.graph, self._paths, ends)
+            self._paths_at = self.position
         return self._paths
 
     def candidate(self, variables: VarSet) -> Candidate | None:
@@ -158,7 +161,9 @@ class GraphState:
     def _go_on(
         self, graph: ChordalGraph, added: LinkSet, removed: LinkSet, around: VarSet, there: VarSet
     ) -> None:
-        labels = labels_of(graph.components, self.graph.components, self.labels)
+        ends = varset(v for link in (*added, *removed) for v in link)
+        altered = around_ends(ends, self.graph.components, graph.components)
+        labels = labels_of(graph.components, self.labels, altered)
         both = self.labels, labels
         self._steps.append(Change(self.graph, graph, added, removed, around, there, both))
         self.graph, self.labels = graph, labels
@@ -166,10 +171,21 @@ class GraphState:
         self._candidates.clear()
 
 
-def labels_of(components: Sequence[int], before: Sequence[int] = (), known: Labels | None = None) -> Labels:
+def around_ends(ends: VarSet, before: Sequence[int], after: Sequence[int]) -> VarSet:
+    """Return all variables in a component, before or after, of one of the ends of links that came or went.
+
+    No other component has changed: of a wide graph that is far quicker than to compare all of them.
+    """
+    found = 0
+    for v in members(ends):
+        found |= before[v] | after[v]
+    return VarSet(found)
+
+
+def labels_of(components: Sequence[int], known: Labels | None = None, altered: VarSet = EMPTY) -> Labels:
     """Return a number for each variable, equal for those of one component: its lowest variable.
 
-    ``known`` are the labels of ``before``, other components of the same variables, most of which still hold.
+    ``known`` are the labels of earlier components, which hold for all variables but those ``altered``.
 
     Examples
     --------
@@ -179,7 +195,6 @@ def labels_of(components: Sequence[int], before: Sequence[int] = (), known: Labe
     if known is None:
         return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
     labels = known.copy()
-    for v, (now, then) in enumerate(zip(components, before, strict=True)):
-        if now is not then:
-            labels[v] = (now & -now).bit_length() - 1
+    for v in members(altered):
+        labels[v] = (components[v] & -components[v]).bit_length() - 1
     return labels

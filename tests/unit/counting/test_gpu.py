@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import combinations, product
 from math import inf
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from xordal.counting import select
 from xordal.counting.cpu_numba import NumbaOracle
 from xordal.counting.gpu import scan as device_scan
 from xordal.counting.gpu.columns import PLANES, slots_of
-from xordal.counting.gpu.engine import GROUP, TILE_J, TILE_K, blocks_of, n_here, tile_of
+from xordal.counting.gpu.engine import GROUP, TILE_J, TILE_K, FoursJob, blocks_of, n_here, tile_of
 from xordal.counting.gpu.measuring import fitted, measured
 from xordal.counting.gpu.mirror import Mirror
 from xordal.counting.gpu.oracle import GpuOracle
@@ -150,6 +151,62 @@ def test_a_scan_is_the_processors(n_levels: list[int], n_rows: int, bar: float, 
             assert ours[chosen] == pytest.approx(value, abs=1e-6)
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize(("n_columns", "n_rows", "bar"), [(18, 60, 0.08), (30, 300, 0.03), (22, 5_000, 0.001)])
+def test_sets_of_four_are_the_processors(n_columns: int, n_rows: int, bar: float, measure: Measure) -> None:
+    table = table_of([2] * n_columns, n_rows, seed=n_rows, weights=n_rows == 300)
+    theirs = found_by(NumbaOracle(table, threads=1), 4, bar, measure=measure)
+    ours = found_by(on_mirror(table), 4, bar, measure=measure)
+    assert set(ours) == set(theirs)
+    assert len(theirs) > 0 or measure != "total"
+    for chosen, value in theirs.items():
+        assert ours[chosen] == pytest.approx(value, abs=1e-6)
+
+
+def test_sets_of_four_in_more_than_one_tile() -> None:
+    """Of two first columns, one in each tile of j; the others are done."""
+    table, bar = table_of([2] * 135, 90, seed=11), 0.04
+    done = [v for v in range(135) if v not in (3, 129)]
+    ours, theirs = (
+        {chosen: value for chosen, value in found_by(oracle, 4, bar, done=done).items() if value > bar}
+        for oracle in (on_mirror(table), NumbaOracle(table, threads=1))
+    )
+    assert set(ours) == set(theirs)
+    assert {chosen[0] for chosen in theirs} == {3, 129}
+
+
+def test_a_device_is_asked_for_sets_of_four_where_all_columns_are_binary() -> None:
+    class Asked(Mirror):
+        n_fours = 0
+
+        def fours(self, job: FoursJob, room: int) -> tuple[NDArray[np.int32], int]:
+            Asked.n_fours += 1
+            return super().fours(job, room)
+
+    for n_levels, has_many in (([2] * 8, True), ([2] * 7 + [3], False)):
+        before, table = Asked.n_fours, table_of(n_levels, 100, seed=12)
+        ours = found_by(on_mirror(table, Asked()), 4, 0.05)
+        assert ours == pytest.approx(found_by(NumbaOracle(table, threads=1), 4, 0.05), abs=1e-6)
+        assert (Asked.n_fours > before) == has_many
+
+
+@settings(max_examples=300)
+@given(cells=st.lists(st.integers(0, 60), min_size=16, max_size=16).filter(lambda c: sum(c) > 0))
+def test_no_measure_of_four_is_above_its_bound(cells: list[int]) -> None:
+    table = np.array(cells).reshape(1, 2, 2, 2, 2)
+    n = int(table.sum())
+    shares = table[0] / n
+    margins = [shares.sum(axis=tuple(b for b in range(4) if b != a)) for a in range(4)]
+    occurring = np.concatenate(margins)
+    if (occurring == 0).any():
+        return
+    chi = float((shares**2 / np.einsum("h,i,j,k->hijk", *margins)).sum() - 1)
+    value = float(measured(np, table, "total", n).values[0])
+    for share in [share for share in SHARES if share <= occurring.min()] + [float(occurring.min())]:
+        assert chi >= limit_of(value, share, 4) - 1e-9
+
+
+@pytest.mark.parametrize("order", [3, 4])
 @pytest.mark.parametrize("by", ["interaction", "total"])
 @settings(max_examples=some(8), deadline=None)
 @given(
@@ -158,12 +215,14 @@ def test_a_scan_is_the_processors(n_levels: list[int], n_rows: int, bar: float, 
     most=st.integers(2, 6),
     has_target=st.booleans(),
 )
-def test_a_user_gets_the_same_ranks(by: str, seed: int, n_rows: int, most: int, has_target: bool) -> None:
-    n_levels = np.random.default_rng(seed).integers(2, most + 1, 8).tolist()
+def test_a_user_gets_the_same_ranks(
+    order: Literal[3, 4], by: str, seed: int, n_rows: int, most: int, has_target: bool
+) -> None:
+    n_levels = np.random.default_rng(seed).integers(2, 3 if order == 4 else most + 1, 8).tolist()
     table = table_of(n_levels, n_rows, seed)
-    target = "v0" if has_target else None
+    target = "v0" if has_target and order == 3 else None
     ours, theirs = (
-        scan(table, order=3, top=7, by=by, target=target, backend=lambda table, job, make=make: make(table))  # type: ignore[arg-type]
+        scan(table, order=order, top=7, by=by, target=target, backend=lambda table, job, make=make: make(table))  # type: ignore[arg-type]
         for make in (on_mirror, lambda table: NumbaOracle(table, threads=1))
     )
     mine, others = ({one.variables: one for one in found.sets} for found in (ours, theirs))

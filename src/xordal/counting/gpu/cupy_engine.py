@@ -1,16 +1,27 @@
-"""The device by CuPy: its run-time compiler builds ``screen.cu`` and ``prepare.cu`` at first use."""
+"""The device by CuPy: its run-time compiler builds the sources beside this module at first use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.counting.gpu.engine import GROUP, LEVELS, PADDING, TILE_J, TILE_K, ScreenJob, blocks_of, n_words
+from xordal.counting.gpu.engine import (
+    GROUP,
+    LEVELS,
+    PADDING,
+    STEP,
+    TILE_J,
+    TILE_K,
+    FoursJob,
+    ScreenJob,
+    blocks_of,
+    n_words,
+)
 from xordal.errors import SettingsError
 
 INSTALL = 'python -m pip install "xordal[gpu]"  (for CUDA 12; for CUDA 13: python -m pip install cupy-cuda13x)'
@@ -23,6 +34,11 @@ _TILE = (TILE_J + TILE_K) * _ROW
 _OF_I = TILE_J + TILE_K + 4
 _SLOTS = 2 * (TILE_J + TILE_K) + 32 + 8 * 65 * 4  # and what is sought, and the queues of eight warps
 _STAGES = 4
+_PANEL = 8  # slots i of a panel of sets of four
+# Slots h of a block of sets of four, and whether its rows stay in shared memory: the first there is room for.
+# While rows stay, two h are quicker than three, which need more registers than there are (0.096 and 0.115 s for
+# 1,000 columns x 1,024 rows on an H200); where rows are streamed, three are (0.46 and 0.55 s for 10,000 rows).
+_SHAPES_OF_FOURS = ((2, True), (3, False), (2, False), (1, True), (1, False))
 _BLOCKS_A_CORE = 16  # blocks for each multiprocessor, so that all end at about the same time
 _WIDE = 1 << 22  # rows from which counts are not kept as the bits of a float
 _LOADED = 1 << 28  # codes sent at a time
@@ -129,7 +145,10 @@ class CupyEngine:
         panel, stages, shared = self._shape(words)
         wanted = -(-_BLOCKS_A_CORE * self._n_cores // len(blocks))
         splits = min(wanted, -(-n_i // (panel or GROUP)))
-        defines = (job.planes_i, job.planes, int(panel == 0), int(job.n_rows >= _WIDE))
+        defines = (
+            ("PI", job.planes_i), ("PJ", job.planes), ("STREAM", int(panel == 0)),
+            ("WIDE", int(job.n_rows >= _WIDE)),
+        )  # fmt: skip
         kernel = _kernel("screen.cu", "screen", defines, self._notice)
         kernel.max_dynamic_shared_size_bytes = shared
         kernel(
@@ -146,6 +165,59 @@ class CupyEngine:
         )  # fmt: skip
         n = int(n_found[0])
         return sets[: min(n, room)], n
+
+    def fours(self, job: FoursJob, room: int) -> tuple[Any, int]:
+        """Return the sets of four that reach the limit."""
+        xp = self.xp
+        room_slots, words = job.bits.shape
+        sets, n_found = xp.empty((room, 4), xp.int32), xp.zeros(1, xp.uint64)
+        shape = self._shape_of_fours(words)
+        assert shape is not None, "the engine takes sets of four"
+        per_block, panel, stages, shared = shape
+        n_h, n_tiles = job.h_end - job.h_first, room_slots // TILE_J * (room_slots // TILE_J + 1)
+        groups = -(-n_h // per_block)
+        # Zeros, since a kernel reads counts of triples that are none, and must not meet infinity there.
+        threes = xp.zeros((groups * per_block, room_slots, room_slots), xp.float32)
+        defines = (("PJ", 1), ("WIDE", 0), ("HS", per_block), ("STREAM", int(panel == 0)))
+        for name, blocks, arguments, bytes_needed in (
+            ("threes", -(-n_h // 4), (
+                job.bits, np.int32(room_slots), np.int32(words), np.int32(job.h_first), np.int32(n_h), threes,
+            ), 4 * (_TILE + GROUP * _ROW)),
+            ("fours", groups, (
+                job.bits, job.slots, job.kinds, job.scalars, job.rho, threes, job.limits, np.float32(job.bar),
+                np.int32(job.n_slots), np.int32(room_slots), np.int32(words), np.int32(job.h_first),
+                np.int32(job.h_end), np.int32(panel), np.int32(stages), np.float32(job.n_rows),
+                np.int32(job.measure), np.float32(job.spare), sets, n_found, np.uint64(room),
+            ), shared),
+        ):  # fmt: skip
+            kernel = _kernel("fours.cu", name, defines, self._notice)
+            kernel.max_dynamic_shared_size_bytes = bytes_needed
+            kernel((n_tiles, blocks), (256,), arguments, shared_mem=bytes_needed)
+        n = int(n_found[0])
+        return sets[: min(n, room)], n
+
+    @cached_property
+    def takes_fours(self) -> bool:
+        """Whether a block has the shared memory that a screen of sets of four needs."""
+        return self._shape_of_fours(STEP * 32) is not None
+
+    def _shape_of_fours(self, words: int) -> tuple[int, int, int, int] | None:
+        """Return the h of a block, then what :meth:`_shape` does; None where there is no room."""
+        n_chunks = -(-words // _CHUNK)
+        for n_h, is_resident in _SHAPES_OF_FOURS:
+            of_i = (TILE_J + TILE_K) * (1 + n_h) + 8
+            fixed = _SLOTS + n_h * (TILE_J + TILE_K + 4) + (1 + n_h) * TILE_J * TILE_K
+            if is_resident:
+                panel_words = n_chunks * _ROW + of_i
+                resident = fixed + n_chunks * (_TILE + n_h * _ROW) + 2 * _PANEL * panel_words
+                if 4 * resident <= self._shared:
+                    return n_h, _PANEL, 0, 4 * resident
+            else:
+                stage = _TILE + (1 + n_h) * _ROW + of_i
+                stages = min(_STAGES, (self._shared // 4 - fixed) // stage)
+                if stages > 1:
+                    return n_h, 0, stages, 4 * (fixed + stages * stage)
+        return None
 
     def _shape(self, words: int) -> tuple[int, int, int]:
         """Return the i of a panel, 0 where rows are streamed, the stages of streaming and the shared memory."""
@@ -174,18 +246,21 @@ class CupyEngine:
 def _kernel(
     file: str,
     name: str,
-    defines: tuple[int, int, int, int] | None = None,
+    defines: tuple[tuple[str, int], ...] = (),
     notice: Callable[[str], None] = lambda line: None,
 ) -> Any:
     """Return a kernel, compiled for this device at first use; CuPy keeps what it compiled on disk."""
     import cupy
 
-    source = Path(__file__).with_name(file).read_text(encoding="utf-8")
-    options = ["--std=c++17"]
-    if defines is not None:
-        assert LEVELS == 6  # as in screen.cu
-        options += [
-            f"-D{key}={value}" for key, value in zip(("PI", "PJ", "STREAM", "WIDE"), defines, strict=True)
-        ]
+    options = ["--std=c++17", *(f"-D{key}={value}" for key, value in defines)]
+    if defines:
+        assert LEVELS == 6  # as in tile.cuh
         notice("loading the GPU kernel (compiled once, some seconds)")
-    return cupy.RawKernel(source, name, options=tuple(options))
+    return cupy.RawKernel(source(file), name, options=tuple(options))
+
+
+def source(file: str) -> str:
+    """Return the CUDA source of kernels; that of a screen begins with what all screens share."""
+    shared = () if file == "prepare.cu" else ("tile.cuh", "queue.cuh")
+    folder = Path(__file__).parent
+    return "\n".join((folder / part).read_text(encoding="utf-8") for part in (*shared, file))

@@ -52,11 +52,37 @@ class ScreenJob(NamedTuple):
     n_i: int  # slots i that are not padding, in whole groups
 
 
+class FoursJob(NamedTuple):
+    """One call of the screen of sets of four: every h of a range of binary columns with all later i, j and k.
+
+    Arrays are the engine's own. A slot is a column here, and its number is its place.
+    """
+
+    bits: Any  # (room_slots, words) uint32
+    slots: Any  # (room_slots, 2) float32: weight and part of each column
+    kinds: Any  # (room_slots,) uint8: levels of each column, and 8 times its class
+    scalars: Any  # (room_slots, 4) float32: weight / rows, part, limit, kind and place as bits
+    rho: Any  # (room_slots, room_slots) float32: correlations
+    limits: Any  # (CLASSES,) float32: what chi must reach
+    n_slots: int  # those that are not padding
+    h_first: int
+    h_end: int
+    n_rows: int
+    measure: int  # by its number in MEASURES
+    bar: float  # nats below which sets are not returned
+    spare: float  # what rounding may take off chi, by (weight_h + 1)^2 (weight_i + 1)^2
+
+
 class Engine(Protocol):
     """Holds the codes of a table's narrow columns and counts with them."""
 
     xp: Any
     """The module whose arrays it takes: NumPy or CuPy."""
+
+    @property
+    def takes_fours(self) -> bool:
+        """Whether it can screen sets of four."""
+        ...
 
     def load(self, codes: NDArray[np.int32], repeats: NDArray[np.int64] | None) -> Any:
         """Return codes, shape (columns, rows), as its own bytes; row r stands ``repeats[r]`` times."""
@@ -72,6 +98,10 @@ class Engine(Protocol):
 
     def screen(self, job: ScreenJob, room: int) -> tuple[Any, int]:
         """Return triples of places whose chi reaches the limit, at most ``room``, and how many there are."""
+        ...
+
+    def fours(self, job: FoursJob, room: int) -> tuple[Any, int]:
+        """Return sets of four places whose chi reaches the limit, at most ``room``, and how many there are."""
         ...
 
     def tables(self, codes: Any, sets: Any, n_levels: int) -> Any:
@@ -110,6 +140,12 @@ def tile_of(block: int, room_slots: int) -> tuple[int, int]:
     tj = room_slots // TILE_J - 1 - r
     tk = room_slots // TILE_K - 1 - (block - r * (r + 1))
     return tj * TILE_J, tk * TILE_K
+
+
+def threes_bytes(n_columns: int) -> int:
+    """Return the memory that a screen of sets of four takes for each h: counts of h with all j and k."""
+    room = -(-n_columns // TILE_J) * TILE_J
+    return 4 * room * room
 
 
 def blocks_of(job: ScreenJob) -> range:

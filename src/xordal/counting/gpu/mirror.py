@@ -12,6 +12,7 @@ from xordal.counting.gpu.engine import (
     MEASURES,
     TILE_J,
     TILE_K,
+    FoursJob,
     ScreenJob,
     blocks_of,
     n_here,
@@ -19,6 +20,7 @@ from xordal.counting.gpu.engine import (
     tile_of,
 )
 from xordal.counting.gpu.measuring import measured
+from xordal.counting.gpu.mirror_of_fours import fours_of
 
 _SPLITS = 2  # blocks that share the i of a tile
 
@@ -35,6 +37,7 @@ class Mirror:
     """
 
     xp: Any = np
+    takes_fours = True
 
     def __init__(self, room: int = 1 << 30, fails_after: int | None = None) -> None:
         self._room, self._left = room, fails_after
@@ -67,10 +70,7 @@ class Mirror:
 
     def screen(self, job: ScreenJob, room: int) -> tuple[Any, int]:
         """Return the triples that reach the limit, tile by tile as the blocks of the device have them."""
-        if self._left is not None:
-            self._left -= 1
-            if self._left < 0:
-                raise MemoryError
+        self._may_fail()
         found = [np.empty((0, 3), np.int32)]
         room_slots = job.bits.shape[0]
         for block in blocks_of(job):
@@ -81,6 +81,18 @@ class Mirror:
                 found += [tile.reaching(group * GROUP) for group in groups[split::_SPLITS]]
         sets = np.concatenate(found)
         return sets[:room], len(sets)
+
+    def fours(self, job: FoursJob, room: int) -> tuple[Any, int]:
+        """Return the sets of four that reach the limit."""
+        self._may_fail()
+        sets = fours_of(job, _ones(job.bits))
+        return sets[:room], len(sets)
+
+    def _may_fail(self) -> None:
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                raise MemoryError
 
     def free_bytes(self) -> int:
         """Return what it was told."""

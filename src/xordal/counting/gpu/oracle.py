@@ -1,8 +1,9 @@
 """The GPU backend: long scans and large batches of counts on a device, everything else on the processor.
 
-The device scans sets of three columns of two to five levels, and pairs of them with a base of two to five
-cells: a target, say. Other scans, and sets with a column of more levels, are the processor's: it is asked for
-nothing before that. What no device has to count, since it is known, are sets with a constant column.
+The device scans sets of three columns of two to five levels, pairs of them with a base of two to five cells (a
+target, say), and sets of four columns where all are binary. Other scans, and sets with a column of more levels,
+are the processor's: it is asked for nothing before that. What no device has to count, since it is known, are
+sets with a constant column.
 
 If the device has no memory left or is lost, the processor goes on with the first variables that are not done:
 what was found is kept, and nothing is scanned twice.
@@ -25,6 +26,7 @@ from xordal.counting.best import Best
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.finalize import entropies_of_tables, entropy
 from xordal.counting.gpu.engine import LEVELS, Engine
+from xordal.counting.gpu.fours import MOST_ROWS
 from xordal.counting.gpu.scan import Asked, DeviceScan, Found, TooMany, is_there
 from xordal.counting.gpu.screening import Columns
 from xordal.counting.oracle import Bar, CellCounter, CellCounts, Measure, ScanBlock
@@ -177,9 +179,11 @@ class GpuOracle:
 
     def _device_scan(self, order: int, base: VarSet, asked: Asked) -> DeviceScan | None:
         """Return the scan of narrow columns; None where the processor has to do all of it."""
-        if self._is_lost or order != (2 if base else 3) or len(self._narrow) < order:
+        if self._is_lost or order not in ((2,) if base else (3, 4)) or len(self._narrow) < order:
             return None
         others = self._others(base)
+        if order == 4 and not self._may_be_four(asked):
+            return None
         is_wide = bool((self._levels[others] >= LEVELS).any())
         if (base and is_wide) or not self._constants_are_known(order, base, others, asked):
             return None
@@ -196,7 +200,14 @@ class GpuOracle:
             self._notice(f"the GPU cannot hold the table ({type(error).__name__}); the processor counts")
             return None
         left_out = frozenset(int(p) for p in self._place[list(members(base))] if p >= 0)
-        return DeviceScan(columns, of_base, left_out, asked)
+        return DeviceScan(columns, of_base, left_out, asked, order)
+
+    def _may_be_four(self, asked: Asked) -> bool:
+        """Whether the device can look at all sets of four that count: those of binary columns."""
+        has_constants = bool((self._levels == 1).any())
+        is_known = not has_constants or asked.measure != "total"
+        is_small = int(self._levels.max()) == 2 and self._table.n_rows <= MOST_ROWS
+        return is_known and is_small and self._engine.takes_fours
 
     def _others(self, base: VarSet) -> list[int]:
         own = frozenset(members(base))

@@ -1,8 +1,8 @@
 """A scan by a device: in ranges of first variables, with buffers that grow and a floor that rises.
 
 Sets of three narrow columns, or of two together with a base, are screened on the device
-(:mod:`~xordal.counting.gpu.screening`) and what is left is measured there
-(:mod:`~xordal.counting.gpu.measuring`).
+(:mod:`~xordal.counting.gpu.screening`), and so are sets of four binary columns
+(:mod:`~xordal.counting.gpu.fours`); what is left is measured there (:mod:`~xordal.counting.gpu.measuring`).
 
 A scan for the best so many has no bar at first. Some sets drawn at random give a floor, and each range raises
 it by what it found; a range has at most some sixty times as many sets as were seen before it, so that about as
@@ -12,8 +12,8 @@ many times ``top`` sets reach the floor in each range, however many sets there a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from itertools import groupby, islice
 from math import comb
 from typing import Any, NamedTuple
@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.best import Best
-from xordal.counting.gpu.engine import LEVELS, TILE_J
+from xordal.counting.gpu.engine import LEVELS, TILE_J, threes_bytes
+from xordal.counting.gpu.fours import Fours
 from xordal.counting.gpu.measuring import Measured, fitted, measured
 from xordal.counting.gpu.screening import Columns
 from xordal.counting.oracle import Bar, Measure
@@ -31,10 +32,12 @@ MARGIN = 1e-8
 """Nats by which a bar is lowered: sums of some hundred logarithms in double precision are right to 1e-12."""
 _WORK = 2e14  # rows times products of planes in one call: about a tenth of a second on a large device
 _GROWTH = 64  # sets of a range for each that was seen before it
+_GROWTH_OF_FOURS = 12  # the same where ten times as many sets for each that reaches the floor pass the screen
 _DRAWN = 1 << 18  # sets drawn at random for a first floor
 _RHO_BYTES = 1 << 29  # of the correlations of a range with all slots
+THREES_BYTES = 1 << 30  # of the counts of triples of a range, where sets of four are looked for
 _FIRST_ROOM = 1 << 20  # sets that there is room for at first
-_PER_SET = 12  # bytes of a set in that room
+_PER_VARIABLE = 4  # bytes of a set in that room
 _CELLS = 1 << 26  # of tables that are measured at once
 _ON_HOST = 1 << 14  # sets whose interactions are fitted on the host, where calls cost less
 
@@ -66,11 +69,15 @@ class DeviceScan:
         Places of columns that take part in no set: those that the base is made of.
     asked
         Bar, measure and the best so far.
+    order
+        Variables of a set, the base not counted: 2 with a base, otherwise 3, or 4 where all are binary.
     """
 
-    def __init__(self, columns: Columns, base: Columns | None, left_out: frozenset[int], asked: Asked) -> None:
+    def __init__(
+        self, columns: Columns, base: Columns | None, left_out: frozenset[int], asked: Asked, order: int
+    ) -> None:
         self._columns, self._base, self._left_out, self._asked = columns, base, left_out, asked
-        self._order = 3 if base is None else 2
+        self._order = order
         self._room = _FIRST_ROOM
         self._drawn = Best(asked.best.top, asked.best.slack)
         self._n_seen = 0
@@ -84,9 +91,12 @@ class DeviceScan:
             return
         chosen = np.sort(np.random.default_rng(0).integers(0, n, (_DRAWN, self._order)), axis=1)
         powers = n ** np.arange(self._order)[::-1]  # none twice; one integer sorts ten times as fast as a row
-        sets = (np.unique(chosen @ powers)[:, None] // powers % n).astype(np.int32)
-        is_set = (np.diff(sets, axis=1) > 0).all(axis=1) & np.isin(sets[:, 0], places)
-        sets = sets[is_set & ~np.isin(sets, list(self._left_out)).any(axis=1)]
+        numbers = np.sort(chosen @ powers)  # which is much faster than np.unique
+        sets = (numbers[np.diff(numbers, prepend=-1) > 0, None] // powers % n).astype(np.int32)
+        begins, takes_part = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+        begins[list(places)], takes_part[list(self._left_out)] = True, False
+        is_set = (np.diff(sets, axis=1) > 0).all(axis=1) & begins[sets[:, 0]]
+        sets = sets[is_set & takes_part[sets].all(axis=1)]
         self._n_seen = len(sets)
         self._measured(self._columns.engine.xp.asarray(sets), self._drawn)
 
@@ -96,8 +106,12 @@ class DeviceScan:
         n, n_rows = len(self._columns.n_levels), self._columns.n_rows
         most = _WORK / (n_rows * planes**3)
         if self._asked.best.top is not None:
-            most = min(most, _GROWTH * max(self._n_seen, _DRAWN))
-        widest = max(1, _RHO_BYTES // (4 * planes * self._columns.room_slots)) if self._base is None else n
+            growth = _GROWTH if self._order < 4 else _GROWTH_OF_FOURS
+            most = min(most, growth * max(self._n_seen, _DRAWN))
+        if self._order == 4:
+            widest = max(1, THREES_BYTES // threes_bytes(n))
+        else:
+            widest = max(1, _RHO_BYTES // (4 * planes * self._columns.room_slots)) if self._base is None else n
         n_sets = taken = 0
         for place in islice(places, at, None):
             more = comb(n - 1 - place, self._order - 1)
@@ -136,27 +150,37 @@ class DeviceScan:
     def _screened(self, begin: int, end: int) -> Any:
         """Return the sets whose bound reaches the bar; the buffer is made larger where it overflows."""
         columns, engine = self._columns, self._columns.engine
-        if self._base is None:
-            job = columns.job(begin, end, self._bar, self._asked.measure)
+        screen: Callable[[int], tuple[Any, int]]
+        if self._order == 4:
+            of_fours = self._fours.job(begin, end, self._bar((2,) * 4), self._asked.measure)
+            screen = partial(engine.fours, of_fours)
+        elif self._base is None:
+            screen = partial(engine.screen, columns.job(begin, end, self._bar, self._asked.measure))
         else:
             job = columns.job_with(self._base, begin, end, self._bar, self._asked.measure)
-        sets, n = engine.screen(job, self._room)
+            screen = partial(engine.screen, job)
+        sets, n = screen(self._room)
         if n > self._room:
-            if n * _PER_SET > engine.free_bytes() // 2:
+            if n * _PER_VARIABLE * sets.shape[1] > engine.free_bytes() // 2:
                 raise TooMany
             self._room = n + n // 4
-            sets, n = engine.screen(job, self._room)
+            sets, n = screen(self._room)
         return self._sorted(sets)
+
+    @cached_property
+    def _fours(self) -> Fours:
+        return Fours(self._columns)
 
     def _sorted(self, sets: Any) -> Any:
         """Return sets in lexicographic order: a number for each, sorted on the device, which is far faster."""
         xp, n = self._columns.engine.xp, len(self._columns.n_levels)
-        i, j, k = (column.astype(xp.int64) for column in sets.T)
-        first = i * n + j if self._base is None else j
-        if n**3 < 1 << 63:
-            return sets[xp.argsort(first * n + k)]
-        sets = sets[xp.argsort(k)]
-        return sets[xp.argsort(first[xp.argsort(k)], kind="stable")]
+        of_set = sets if self._base is None else sets[:, 1:]
+        if n**self._order < 1 << 63:
+            number = xp.zeros(len(sets), xp.int64)
+            for column in of_set.T:
+                number = number * n + column
+            return sets[xp.argsort(number)]
+        return sets[xp.lexsort(of_set.T[::-1])]
 
     def _bar(self, levels: tuple[int, ...]) -> float:
         """Return what a set must reach, or be known to reach to be among the best, less what rounding takes.
@@ -204,7 +228,7 @@ class DeviceScan:
         values, kinds, are_known = (
             _on_host(of_set) for of_set in (found.values, kinds[reach], found.are_known)
         )
-        for kind in np.unique(kinds).tolist() if best.top is not None else ():
+        for kind in _occurring(kinds) if best.top is not None else ():
             best.take(_levels_of(kind, self._order), values[(kinds == kind) & are_known])
         return _on_host(sets[reach]).astype(np.int32), values
 
@@ -245,7 +269,7 @@ class DeviceScan:
         for column in xp.sort(by_place[sets], axis=1).T:
             kinds = kinds * LEVELS + column
         bars = np.full(LEVELS**self._order, np.inf)
-        for kind in np.unique(_on_host(kinds)).tolist():
+        for kind in _occurring(_on_host(kinds)):
             bars[kind] = self._bar(_levels_of(kind, self._order))
         return kinds, xp.asarray(bars)[kinds]
 
@@ -268,10 +292,16 @@ def _promising(best: Best) -> int:
 
 def _first_of_each(kinds: NDArray[Any], values: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     """Return the places of the n least values of each kind, in order."""
-    order = np.lexsort((values, kinds))
-    begins = np.flatnonzero(np.diff(kinds[order], prepend=-1))
-    within = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
-    return np.sort(order[within < n])
+    found = [np.empty(0, np.int64)]
+    for kind in _occurring(kinds):
+        where = np.flatnonzero(kinds == kind)
+        found.append(where[np.argpartition(values[where], n - 1)[:n]] if len(where) > n else where)
+    return np.sort(np.concatenate(found))
+
+
+def _occurring(kinds: NDArray[Any]) -> list[int]:
+    """Return the kinds that occur, which are small numbers; np.unique takes ten times as long."""
+    return np.flatnonzero(np.bincount(kinds)).tolist()
 
 
 def _kind_of(levels: tuple[int, ...]) -> int:

@@ -7,71 +7,15 @@
 //   s_ijk = E[u_i u_j u_k] - kappa_i rho_jk - kappa_j rho_ik - kappa_k (rho_ij + kappa_i kappa_j)
 //   chi   = sum s_ijk^2 + sum rho_ij^2 + sum rho_ik^2 + sum rho_jk^2
 //
-// A block holds a tile of 128 slots j and 64 slots k and walks over groups of four slots i. A warp has 32 x 32 of the
-// tile. x_i is ANDed into the fragments of j on their way from shared memory into the product, so that n_ijk never
-// touches memory; rho_jk stays in registers, from a first product with all rows in the place of x_i. A thread has
-// slots j 4g .. 4g+3 and k 16b + 4q .. 16b + 4q+3: all planes of a variable.
+//
+// A block walks over groups of four slots i. x_i is ANDed into the fragments of j on their way from shared memory into
+// the product, so that n_ijk never touches memory; rho_jk stays in registers, from a first product with all rows in the
+// place of x_i.
 //
 // Compiled with PI, PJ: planes of i, and of j and k; STREAM: rows pass through shared memory in chunks, since they do
-// not fit; WIDE: counts may exceed 2^22.
+// not fit; WIDE as in tile.cuh.
 
-#define TJ 128
-#define TK 64
-#define THREADS 256
-#define CHUNK 32            // words of a chunk of rows
-#define ROW (CHUNK + 4)     // its distance in shared memory: 4 modulo 32, so that fragments load without bank conflicts
-#define TILE ((TJ + TK) * ROW)
 #define OF_I (TJ + TK + 4)  // words with what is known of a slot i: its rho with the tile, and its scalars
-#define SLOTS (2 * (TJ + TK))
-#define QUEUE 64            // sets that a warp keeps before it writes down half of them
-#define QUEUES (THREADS / 32 * (QUEUE + 1) * 4)
-#define LEVELS 6
-#define CLASSES 8           // of the share of a variable's rarest level
-#define INFINITE __int_as_float(0x7f800000)
-
-#if WIDE
-#define START 0
-#define AS_FLOAT(count) ((float)(count))
-#define MINUS_START(weight) 0.0f
-#else
-// Counts start at the bits of 2^23: read as a float they are 2^23 + count, and 2^23 is taken off exactly by an FMA.
-#define START 0x4B000000
-#define AS_FLOAT(count) __int_as_float(count)
-#define MINUS_START(weight) (-8388608.0f * (weight))
-#endif
-
-typedef int Products[2][4][4];  // fragments of 16 j, of 8 k, and what a thread has of each
-
-// Of slot j number jp and slot k number kk of a thread.
-#define AT(acc, jp, kk) acc[(jp) >> 1][((kk) >> 2) * 2 + (((kk) >> 1) & 1)][((jp) & 1) * 2 + ((kk) & 1)]
-
-__device__ __forceinline__ void copy16(void *to, const void *from) {
-  unsigned at = (unsigned)__cvta_generic_to_shared(to);
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from));
-}
-__device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"); }
-template <int N> __device__ __forceinline__ void wait_but() { asm volatile("cp.async.wait_group %0;" ::"n"(N)); }
-
-// A chunk of the tile: a thread copies 16 bytes of six slots. A slot lies where the fragments that hold it begin: slot
-// 4g + p of 32 slots j in row 8p + g, and slot 16b + 4q + 2f + e of 32 slots k in row 16b + 8f + 2q + e.
-__device__ __forceinline__ void copy_tile(unsigned *tile, const unsigned *bits, int j0, int k0, long long words, int from,
-                                          int n_words) {
-  const int w = (threadIdx.x & 7) * 4, s = threadIdx.x >> 3;
-  if (w >= n_words) return;
-  const int row_j = (s & 3) * 8 + (s >> 2), row_k = (s & 16) + (s & 2) * 4 + (s >> 1 & 6) + (s & 1);
-  const unsigned *of_j = bits + (j0 + s) * words + from + w, *of_k = bits + (k0 + s) * words + from + w;
-#pragma unroll
-  for (int m = 0; m < TJ / 32; ++m) copy16(tile + (32 * m + row_j) * ROW + w, of_j + 32 * m * words);
-#pragma unroll
-  for (int m = 0; m < TK / 32; ++m) copy16(tile + (TJ + 32 * m + row_k) * ROW + w, of_k + 32 * m * words);
-}
-
-// A chunk of n slots i, at most 32.
-__device__ __forceinline__ void copy_i(unsigned *to, const unsigned *i_bits, long long i, int n, long long words, int from,
-                                       int n_words) {
-  const int w = (threadIdx.x & 7) * 4, r = threadIdx.x >> 3;
-  if (w < n_words && r < n) copy16(to + r * ROW + w, i_bits + (i + r) * words + from + w);
-}
 
 // What is known of n slots i.
 __device__ __forceinline__ void copy_known(unsigned *to, int n, long long i, const float *i_rho, const float4 *i_scalars,
@@ -84,71 +28,6 @@ __device__ __forceinline__ void copy_known(unsigned *to, int n, long long i, con
     copy16(to + r * OF_I + p, from);
   }
 }
-
-__device__ __forceinline__ void multiply(int *c, const unsigned *a, const unsigned *b) {
-  asm volatile("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-               "{%0,%1,%2,%3};"
-               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-
-// Add the products of a chunk. J, K and I point to the thread's words of their first rows.
-template <int N_I>
-__device__ __forceinline__ void add_products(Products *acc, const unsigned *J, const unsigned *K, const unsigned *I,
-                                             int n_words) {
-#pragma unroll 2
-  for (int w = 0; w < n_words; w += 8) {
-    unsigned A[2][4], B[4][2];
-#pragma unroll
-    for (int a = 0; a < 2; ++a) {
-      const unsigned *p = J + a * 16 * ROW + w;
-      A[a][0] = p[0], A[a][1] = p[8 * ROW], A[a][2] = p[4], A[a][3] = p[8 * ROW + 4];
-    }
-#pragma unroll
-    for (int b = 0; b < 4; ++b) B[b][0] = K[b * 8 * ROW + w], B[b][1] = K[b * 8 * ROW + w + 4];
-#pragma unroll
-    for (int ii = 0; ii < N_I; ++ii) {
-      const unsigned x0 = N_I == 1 ? ~0u : I[ii * ROW + w], x1 = N_I == 1 ? ~0u : I[ii * ROW + w + 4];
-      unsigned M[2][4];
-#pragma unroll
-      for (int a = 0; a < 2; ++a)
-        M[a][0] = A[a][0] & x0, M[a][1] = A[a][1] & x0, M[a][2] = A[a][2] & x1, M[a][3] = A[a][3] & x1;
-#pragma unroll
-      for (int a = 0; a < 2; ++a)
-#pragma unroll
-        for (int b = 0; b < 4; ++b) multiply(acc[ii][a][b], M[a], B[b]);
-    }
-  }
-}
-
-__device__ __forceinline__ void clear(Products &acc) {
-#pragma unroll
-  for (int a = 0; a < 2; ++a)
-#pragma unroll
-    for (int b = 0; b < 4; ++b)
-#pragma unroll
-      for (int c = 0; c < 4; ++c) acc[a][b][c] = START;
-}
-
-// What a thread knows of its slots j and k: of pairs in registers, of single ones in shared memory.
-struct Own {
-  float rho[4][8];
-  const float2 *of_j, *of_k;  // weight and part
-  int j, k;                   // its first slots
-  float limit;                // the lowest that chi must reach for any of its slots
-};
-
-// Weight and part of the slots of a thread.
-struct Single {
-  float wj[4], cj[4], wk[8], ck[8];
-  __device__ __forceinline__ Single(const Own &own) {
-#pragma unroll
-    for (int jp = 0; jp < 4; ++jp) wj[jp] = own.of_j[jp].x, cj[jp] = own.of_j[jp].y;
-#pragma unroll
-    for (int kk = 0; kk < 8; ++kk)
-      wk[kk] = own.of_k[(kk >> 2) * 16 + (kk & 3)].x, ck[kk] = own.of_k[(kk >> 2) * 16 + (kk & 3)].y;
-  }
-};
 
 // E[u_a u_b] - kappa_a kappa_b of the thread's slots, from the products with all rows. NaN, which reaches no limit,
 // where k is not after j or a slot is empty.
@@ -185,25 +64,6 @@ __device__ __forceinline__ void correlate(Own &own, Products &all, float per_row
     }
 }
 
-// What is sought, and where it is written down: sets as places of their variables among those scanned. In shared memory.
-struct Goal {
-  const unsigned *bits, *i_bits;
-  const float4 *i_scalars;
-  const unsigned char *kinds;
-  const float *bars;  // nats below which a set is not written down, by levels
-  int words, j0, k0, measure;  // 0 total, 1 needed, 2 interaction
-  float n_rows, spare;         // what rounding may take off chi of binary columns, by (weight + 1)^2
-  int *sets;
-  unsigned long long *n_found, room;
-};
-#define GOAL 32  // words
-
-// Sets on their way out: 32 of them are counted and measured at once, each by a lane, and added to what is found.
-struct Queue {
-  int n, nothing[3];
-  int4 sets[QUEUE];  // slot i; first slots j and k of the tile
-};
-
 // Rows with each combination of planes of three variables, and of two and one of them.
 struct Counts {
   int i[PI], j[PJ], k[PJ], ij[PI][PJ], ik[PI][PJ], jk[PJ][PJ], ijk[PI][PJ][PJ];
@@ -211,31 +71,38 @@ struct Counts {
 
 __device__ __forceinline__ void count(Counts &n, const unsigned *I, const unsigned *J, const unsigned *K, int words) {
   n = Counts();
-  for (int w = 0; w < words; ++w) {
-    unsigned i[PI], j[PJ], k[PJ];
+  for (int w = 0; w < words; w += 4) {
+    uint4 of_i[PI], of_j[PJ], of_k[PJ];
 #pragma unroll
-    for (int a = 0; a < PI; ++a) i[a] = I[a * words + w], n.i[a] += __popc(i[a]);
-#pragma unroll
-    for (int b = 0; b < PJ; ++b) {
-      j[b] = J[b * words + w], n.j[b] += __popc(j[b]);
-      k[b] = K[b * words + w], n.k[b] += __popc(k[b]);
-    }
+    for (int a = 0; a < PI; ++a) of_i[a] = *(const uint4 *)(I + a * words + w);
 #pragma unroll
     for (int b = 0; b < PJ; ++b)
+      of_j[b] = *(const uint4 *)(J + b * words + w), of_k[b] = *(const uint4 *)(K + b * words + w);
 #pragma unroll
-      for (int c = 0; c < PJ; ++c) n.jk[b][c] += __popc(j[b] & k[c]);
+    for (int m = 0; m < 4; ++m) {
+      unsigned i[PI], j[PJ], k[PJ];
 #pragma unroll
-    for (int a = 0; a < PI; ++a)
+      for (int a = 0; a < PI; ++a) i[a] = word_of(of_i[a], m), n.i[a] += __popc(i[a]);
 #pragma unroll
       for (int b = 0; b < PJ; ++b) {
-        n.ij[a][b] += __popc(i[a] & j[b]), n.ik[a][b] += __popc(i[a] & k[b]);
-#pragma unroll
-        for (int c = 0; c < PJ; ++c) n.ijk[a][b][c] += __popc(i[a] & j[b] & k[c]);
+        j[b] = word_of(of_j[b], m), n.j[b] += __popc(j[b]);
+        k[b] = word_of(of_k[b], m), n.k[b] += __popc(k[b]);
       }
+#pragma unroll
+      for (int b = 0; b < PJ; ++b)
+#pragma unroll
+        for (int c = 0; c < PJ; ++c) n.jk[b][c] += __popc(j[b] & k[c]);
+#pragma unroll
+      for (int a = 0; a < PI; ++a)
+#pragma unroll
+        for (int b = 0; b < PJ; ++b) {
+          n.ij[a][b] += __popc(i[a] & j[b]), n.ik[a][b] += __popc(i[a] & k[b]);
+#pragma unroll
+          for (int c = 0; c < PJ; ++c) n.ijk[a][b][c] += __popc(i[a] & j[b] & k[c]);
+        }
+    }
   }
 }
-
-__device__ __forceinline__ float x_log_x(float x) { return x > 0.0f ? x * __logf(x) : 0.0f; }
 
 #if PI == 1 && PJ == 1
 
@@ -243,8 +110,21 @@ __device__ __forceinline__ float pair_sum(float a, float b, float both) {
   return x_log_x(both) + x_log_x(a - both) + x_log_x(b - both) + x_log_x(1.0f - a - b + both);
 }
 
+// The same from what is known of single slots and of two: popcounts of jk and ijk are all that is left.
+__device__ __forceinline__ void count_rest(Counts &n, const unsigned *I, const unsigned *J, const unsigned *K, int words) {
+  for (int w = 0; w < words; w += 4) {
+    const uint4 i = *(const uint4 *)(I + w), j = *(const uint4 *)(J + w), k = *(const uint4 *)(K + w);
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+      const unsigned both = word_of(j, m) & word_of(k, m);
+      n.jk[0][0] += __popc(both), n.ijk[0][0][0] += __popc(both & word_of(i, m));
+    }
+  }
+}
+
 // What is measured of a triple, in nats, right to 4e-5; of an interaction a bound.
 __device__ __forceinline__ float measure_of(int measure, const Counts &n, float rows) {
+  const float per_row = 1.0f / rows;
   const int rest = n.i[0] + n.j[0] + n.k[0] - n.ij[0][0] - n.ik[0][0] - n.jk[0][0] + n.ijk[0][0][0];
   const int cells[8] = {n.ijk[0][0][0], n.ij[0][0] - n.ijk[0][0][0], n.ik[0][0] - n.ijk[0][0][0],
                         n.jk[0][0] - n.ijk[0][0][0], n.i[0] - n.ij[0][0] - n.ik[0][0] + n.ijk[0][0][0],
@@ -252,13 +132,13 @@ __device__ __forceinline__ float measure_of(int measure, const Counts &n, float 
                         n.k[0] - n.ik[0][0] - n.jk[0][0] + n.ijk[0][0][0], (int)rows - rest};
   float all = 0.0f;
 #pragma unroll
-  for (int c = 0; c < 8; ++c) all += x_log_x(cells[c] / rows);
-  const float i = n.i[0] / rows, j = n.j[0] / rows, k = n.k[0] / rows;
+  for (int c = 0; c < 8; ++c) all += x_log_x(cells[c] * per_row);
+  const float i = n.i[0] * per_row, j = n.j[0] * per_row, k = n.k[0] * per_row;
   const float of_i = x_log_x(i) + x_log_x(1.0f - i), of_j = x_log_x(j) + x_log_x(1.0f - j);
   const float of_k = x_log_x(k) + x_log_x(1.0f - k);
   if (measure == 0) return all - of_i - of_j - of_k;
-  const float of_ij = pair_sum(i, j, n.ij[0][0] / rows), of_ik = pair_sum(i, k, n.ik[0][0] / rows);
-  const float of_jk = pair_sum(j, k, n.jk[0][0] / rows);
+  const float of_ij = pair_sum(i, j, n.ij[0][0] * per_row), of_ik = pair_sum(i, k, n.ik[0][0] * per_row);
+  const float of_jk = pair_sum(j, k, n.jk[0][0] * per_row);
   if (measure == 1) return all - fmaxf(of_i + of_jk, fmaxf(of_j + of_ik, of_k + of_ij));
   return all - fmaxf(of_ik + of_jk - of_k, fmaxf(of_ij + of_jk - of_j, of_ij + of_ik - of_i));
 }
@@ -267,16 +147,17 @@ __device__ __forceinline__ float measure_of(int measure, const Counts &n, float 
 
 // The total correlation, which no measure exceeds. The last level of each variable, which has no plane, is the rest.
 __device__ __forceinline__ float measure_of(int measure, const Counts &n, float rows) {
+  const float per_row = 1.0f / rows;
   float total = 0.0f;
   int rest_i = (int)rows, rest_j = (int)rows, rest_k = (int)rows;
 #pragma unroll
-  for (int a = 0; a < PI; ++a) rest_i -= n.i[a], total -= x_log_x(n.i[a] / rows);
+  for (int a = 0; a < PI; ++a) rest_i -= n.i[a], total -= x_log_x(n.i[a] * per_row);
 #pragma unroll
   for (int b = 0; b < PJ; ++b) {
     rest_j -= n.j[b], rest_k -= n.k[b];
-    total -= x_log_x(n.j[b] / rows) + x_log_x(n.k[b] / rows);
+    total -= x_log_x(n.j[b] * per_row) + x_log_x(n.k[b] * per_row);
   }
-  total -= x_log_x(rest_i / rows) + x_log_x(rest_j / rows) + x_log_x(rest_k / rows);
+  total -= x_log_x(rest_i * per_row) + x_log_x(rest_j * per_row) + x_log_x(rest_k * per_row);
 #pragma unroll
   for (int a = 0; a <= PI; ++a)
 #pragma unroll
@@ -316,60 +197,54 @@ __device__ __forceinline__ float measure_of(int measure, const Counts &n, float 
             for (int e = 0; e < PI; ++e) cell += n.ijk[e][d][c];
           }
         }
-        total += x_log_x(cell / rows);
+        total += x_log_x(cell * per_row);
         left -= cell;
       }
-      total += x_log_x(left / rows);
+      total += x_log_x(left * per_row);
     }
   return total;
 }
 
 #endif
 
-// Measure the first sets of a queue and write those down that have enough.
-__device__ __noinline__ void write_down(const Goal &goal, Queue &queue, int n) {
-  const int lane = threadIdx.x & 31;
-  int i = 0, j = 0, k = 0;
-  bool is_found = false;
-  if (lane < n) {
-    const int4 set = queue.sets[lane];
-    const int packed = __float_as_int(goal.i_scalars[set.x].w), slot_j = goal.j0 + set.y, slot_k = goal.k0 + set.z;
-    Counts counts;
-    count(counts, goal.i_bits + (long long)set.x * goal.words, goal.bits + (long long)slot_j * goal.words,
-          goal.bits + (long long)slot_k * goal.words, goal.words);
-    i = packed << 8 >> 8, j = slot_j / PJ, k = slot_k / PJ;
-    const int levels = ((packed >> 24 & 7) * LEVELS + (goal.kinds[j] & 7)) * LEVELS + (goal.kinds[k] & 7);
-    is_found = !(measure_of(goal.measure, counts, goal.n_rows) < goal.bars[levels]);
-  }
-  const unsigned who = __ballot_sync(~0u, is_found);
-  unsigned long long at = 0;
-  if (lane == 0 && who) at = atomicAdd(goal.n_found, (unsigned long long)__popc(who));
-  at = __shfl_sync(~0u, at, 0) + __popc(who & ((1u << lane) - 1));
-  if (is_found && at < goal.room) goal.sets[3 * at] = i, goal.sets[3 * at + 1] = j, goal.sets[3 * at + 2] = k;
-  const int4 rest = queue.sets[32 + lane];
-  __syncwarp();
-  queue.sets[lane] = rest;
-  if (lane == 0) queue.n -= n;
-  __syncwarp();
-}
+// What is sought, and where it is written down: sets as places of their variables among those scanned. In shared memory.
+struct Goal {
+  static const int SIZE = 3;
+  const unsigned *bits, *i_bits;
+  const float4 *i_scalars;
+  const float *i_rho;
+  const float2 *slots;
+  const unsigned char *kinds;
+  const float *bars;  // nats below which a set is not written down, by levels
+  int words, room_slots, j0, k0, measure;  // 0 total, 1 needed, 2 interaction
+  float n_rows, spare;         // what rounding may take off chi of binary columns, by (weight + 1)^2
+  int *sets;
+  unsigned long long *n_found, room;
 
-// Take in the sets of all lanes: bit b is that of the lane's (b modulo 4 / PJ)-th j and (b / (4 / PJ))-th k.
-__device__ __noinline__ void take(const Goal &goal, Queue &queue, unsigned mask, int i_row, int at_j, int at_k) {
-  const int lane = threadIdx.x & 31;
-  while (const unsigned who = __ballot_sync(~0u, mask)) {
-    const int n = queue.n;
-    if (mask) {
-      const int bit = __ffs(mask) - 1, vk = bit / (4 / PJ) * PJ;
-      queue.sets[n + __popc(who & ((1u << lane) - 1))] =
-          make_int4(i_row, at_j + bit % (4 / PJ) * PJ, at_k + (vk >> 2) * 16 + (vk & 3), 0);
-      mask &= mask - 1;
-    }
-    __syncwarp();
-    if (lane == 0) queue.n = n + __popc(who);
-    __syncwarp();
-    if (n + __popc(who) >= 32) write_down(goal, queue, 32);
+  __device__ __forceinline__ bool look_again(const int4 &set, int *places) const {
+    const int packed = __float_as_int(i_scalars[set.x].w), slot_j = j0 + set.y, slot_k = k0 + set.z;
+    const unsigned *I = i_bits + (long long)set.x * words, *J = bits + (long long)slot_j * words;
+    const unsigned *K = bits + (long long)slot_k * words;
+    Counts counts = Counts();
+#if PI == 1 && PJ == 1
+    if (n_rows <= FEW) {
+      const float4 scalar = i_scalars[set.x];
+      const float2 of_i = {scalar.x * n_rows, scalar.y}, of_j = slots[slot_j], of_k = slots[slot_k];
+      const float *rho = i_rho + (long long)set.x * room_slots;
+      counts.i[0] = rows_with(of_i, n_rows), counts.j[0] = rows_with(of_j, n_rows);
+      counts.k[0] = rows_with(of_k, n_rows);
+      counts.ij[0][0] = rows_with(of_i, of_j, rho[slot_j], n_rows);
+      counts.ik[0][0] = rows_with(of_i, of_k, rho[slot_k], n_rows);
+      count_rest(counts, I, J, K, words);
+    } else
+#endif
+      count(counts, I, J, K, words);
+    const int j = slot_j / PJ, k = slot_k / PJ;
+    places[0] = packed << 8 >> 8, places[1] = j, places[2] = k;
+    const int levels = ((packed >> 24 & 7) * LEVELS + (kinds[j] & 7)) * LEVELS + (kinds[k] & 7);
+    return !(measure_of(measure, counts, n_rows) < bars[levels]);
   }
-}
+};
 
 // What is known of four slots i: scalars[ii] = (weight / rows, part, limit or what rounding may take off it, level
 // and place of the variable as bits), and their rho with all slots of the tile.
@@ -413,7 +288,7 @@ __device__ __forceinline__ void look_at(const Own &own, Products *acc, const flo
 #pragma unroll
   for (int ii = 0; ii < 4; ++ii) {
     const unsigned mask = look(own, one, acc[ii], known + ii * OF_I, at_j, at_k, n_rows, goal.spare);
-    if (__any_sync(~0u, mask)) take(goal, queue, mask, i_row + ii, at_j, at_k);
+    if (__any_sync(~0u, mask)) take(goal, queue, mask, i_row + ii, at_j, at_k, 0);
   }
 }
 
@@ -490,7 +365,7 @@ __device__ __forceinline__ void look_at(const Own &own, Products *acc, const flo
         const float limit = limits[levels * CLASSES + min(kind >> 3, min(of_j >> 3, of_k >> 3))] - of_i.z;
         if (chi >= limit && j > place) mask |= 1u << (vj / PJ + 4 / PJ * (vk / PJ));
       }
-    if (__any_sync(~0u, mask)) take(goal, queue, mask, i_row + vi, at_j, at_k);
+    if (__any_sync(~0u, mask)) take(goal, queue, mask, i_row + vi, at_j, at_k, 0);
   }
 }
 
@@ -525,7 +400,8 @@ screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, cons
   Queue &queue = ((Queue *)(shared + SLOTS + GOAL))[warp];
   static_assert(sizeof(Goal) <= 4 * GOAL && sizeof(Queue) * THREADS / 32 == 4 * QUEUES, "");
   if (threadIdx.x == 0)
-    goal = {bits, i_bits, i_scalars, kinds, bars, words, j0, k0, measure, n_rows, spare, sets, n_found, room};
+    goal = {bits, i_bits, i_scalars, i_rho, slots, kinds, bars, words, room_slots, j0, k0, measure,
+            n_rows, spare, sets, n_found, room};
   if (lane == 0) queue.n = 0;
   unsigned *stages = shared + SLOTS + GOAL + QUEUES;
   own.limit = INFINITE;  // of binary columns the limits of all classes are in a row
@@ -547,7 +423,7 @@ screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, cons
       const int from = next_chunk * CHUNK, n = min(CHUNK, words - from);
       const long long i = 4 * (blockIdx.y + (long long)next_group * gridDim.y);
       copy_tile(stage, bits, j0, k0, words, from, n);
-      if (next_group >= 0) copy_i(stage + TILE, i_bits, i, 4, words, from, n);
+      if (next_group >= 0) copy_rows(stage + TILE, i_bits, i, 4, words, from, n);
       if (++next_chunk == n_chunks) {
         if (next_group >= 0) copy_known(stage + TILE + 4 * ROW, 4, i, i_rho, i_scalars, room_slots, j0, k0);
         next_chunk = 0, ++next_group;
@@ -589,7 +465,7 @@ screen(const unsigned *__restrict__ bits, const float2 *__restrict__ slots, cons
     if (first < n_here) {
       unsigned *to = panels + half * panel_words;
       for (int chunk = 0; chunk < n_chunks; ++chunk)
-        copy_i(to + chunk * panel * ROW, i_bits, first, panel, words, chunk * CHUNK, min(CHUNK, words - chunk * CHUNK));
+        copy_rows(to + chunk * panel * ROW, i_bits, first, panel, words, chunk * CHUNK, min(CHUNK, words - chunk * CHUNK));
       copy_known(to + n_chunks * panel * ROW, panel, first, i_rho, i_scalars, room_slots, j0, k0);
     }
     commit();

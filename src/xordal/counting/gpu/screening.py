@@ -35,7 +35,7 @@ never fewer.
 **The second look.** For weak dependence log(1 + chi) is about twice the total correlation, so of the sets that
 pass many are below the bar. They are therefore counted exactly and measured before they are written down:
 binary columns by the measure that is asked for, others by the total correlation. Their shares of rows are right
-to 2^-24 and so are their logarithms, but for the last two units, so that a sum of p log p over up to 125 cells
+to 2^-23 and so are their logarithms, but for the last two units, so that a sum of p log p over up to 125 cells
 is off by less than 1e-6 (1 + log n), and what is measured by less than the 4e-5 nats by which the bar is
 lowered. Where the bar is below ten times that, all sets are written down.
 """
@@ -43,6 +43,7 @@ lowered. Where the bar is below ten times that, all sets are written down.
 from __future__ import annotations
 
 from itertools import product
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,12 +55,12 @@ from xordal.counting.oracle import Bar, Measure
 
 SHARES = (0.0, 0.03, 0.08, 0.15, 0.22, 0.3, 0.4, 0.45)
 """Of the rarest level of a variable, from which on it belongs to a class."""
-_SPARE = 2.0**-8  # d above
-_ETA = 2.0**-16
+SPARE = 2.0**-8  # d above
+ETA = 2.0**-16
 _SECOND_LOOK = 4e-5  # nats by which a measure in single precision may be off
 _LARGEST_BAR = 80.0  # nats whose exponential single precision still holds
 _AT_ONCE = 1 << 22  # entries of rho made at a time: 32 MB in double precision
-_NOWHERE = (1 << 23) - 1  # place of an i that is padding: no j comes after it
+NOWHERE = (1 << 23) - 1  # place of an i that is padding: no j comes after it
 
 
 class _Known(NamedTuple):
@@ -147,7 +148,7 @@ class Columns:
         scalars[: len(places), 0] = own.weight / self.n_rows
         scalars[: len(places), 1] = own.part
         n_squares = own.planes * planes**2 + planes**2 + 2 * own.planes * planes
-        spare = n_squares * 2 / _SPARE * _ETA**2  # by (weight + 1)^2
+        spare = n_squares * 2 / SPARE * ETA**2  # by (weight + 1)^2
         limits = _limits(bars)
         if own.planes == planes == 1:
             limits = limits[2, 2, 2]
@@ -155,7 +156,7 @@ class Columns:
         else:
             largest = np.repeat(own.weight.reshape(-1, own.planes).max(axis=1), own.planes)
             scalars[: len(places), 2] = spare * (largest + 1) ** 2
-        packed = np.full(n_i, _NOWHERE, np.int32)
+        packed = np.full(n_i, NOWHERE, np.int32)
         packed[: len(places)] = places & 0xFFFFFF | np.repeat(kinds, own.planes) << 24
         scalars[:, 3] = packed.view(np.float32)
         return ScreenJob(
@@ -164,7 +165,7 @@ class Columns:
             self.of_variables,
             i_bits,
             xp.asarray(scalars),
-            self._rho(own, i_bits),
+            self.rho(own, i_bits),
             xp.asarray(limits.astype(np.float32)),
             own.planes,
             planes,
@@ -173,12 +174,12 @@ class Columns:
             self.n_rows,
             tiles_j,
             MEASURES.index(measure),
-            xp.asarray(np.where(bars > 10 * _SECOND_LOOK, bars - _SECOND_LOOK, -1.0).astype(np.float32)),
+            xp.asarray(second_bar(bars).astype(np.float32)),
             spare,
             -(-len(places) // GROUP) * GROUP,
         )
 
-    def _rho(self, own: Slots, i_bits: Any) -> Any:
+    def rho(self, own: Slots, i_bits: Any) -> Any:
         """Return the correlations of the slots i with all slots, in single precision."""
         xp, n_i = self.engine.xp, i_bits.shape[0]
         found = xp.zeros((n_i, self.room_slots), xp.float32)
@@ -227,16 +228,26 @@ def _bars(bar: Bar, levels: set[int], n_base: int | None) -> NDArray[np.float64]
     return found
 
 
+def limits_of_binary(bar: float, size: int) -> NDArray[np.float64]:
+    """Return what chi of a set of so many binary columns must reach, by class."""
+    return np.array([limit_of(bar, share, size) for share in SHARES])
+
+
+def second_bar(bar: Any) -> Any:
+    """Return what a set must have at a second look, in single precision; -1 where all pass."""
+    return np.where(bar > 10 * _SECOND_LOOK, bar - _SECOND_LOOK, -1.0)
+
+
 def _limits(bars: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what chi must reach, by levels and class."""
     known = {bar: [limit_of(bar, share) for share in SHARES] for bar in set(bars.reshape(-1).tolist())}
     return np.array([known[bar] for bar in bars.reshape(-1).tolist()]).reshape(*bars.shape, CLASSES)
 
 
-def limit_of(bar: float, share: float = 0.0) -> float:
+def limit_of(bar: float, share: float = 0.0, size: int = 3) -> float:
     """Return what chi must reach for a measure of ``bar`` nats where no level has a smaller share.
 
-    Rounding of single squares is left out.
+    ``size`` is the number of variables. Rounding of single squares is left out.
 
     Examples
     --------
@@ -249,8 +260,10 @@ def limit_of(bar: float, share: float = 0.0) -> float:
         return -1.0
     reached = float(np.expm1(min(bar, _LARGEST_BAR)))
     if share > 0:
-        reached = max(reached, _sharper(bar, (1 / share - 1) ** 2 * (1 / share + 2)))
-    return reached * (1 - 2 * _SPARE - 1e-5)
+        a = 1 / share - 1
+        products = [comb(size, n) * a**n for n in range(2, size + 1)]
+        reached = max(reached, _sharper(bar, sum(products)))
+    return reached * (1 - 2 * SPARE - 1e-5)
 
 
 def _sharper(bar: float, most: float) -> float:

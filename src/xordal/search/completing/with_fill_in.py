@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from math import inf
 
 import numpy as np
@@ -40,6 +41,8 @@ class Admitted:
     region
         The variables on the paths between its own, each with its neighbours there: while these stay the same,
         so do its fill-ins.
+    number
+        Its place among the admitted, in the order in which they came.
     fill_ins
         Those that may be accepted.
     is_scored
@@ -47,6 +50,7 @@ class Admitted:
     """
 
     region: Region
+    number: int
     fill_ins: list[Completion] = field(default_factory=list)
     is_scored: bool = False
 
@@ -59,6 +63,8 @@ class WithFillIn:
         self._problem, self._state, self._i = problem, state, i
         self._tested: set[VarSet] = set()
         self._admitted: dict[VarSet, Admitted] = {}
+        self._numbers = count()
+        self._near: dict[int, set[VarSet]] = {}  # admitted sets that have a variable in their region, or had
         self._highest: dict[Addition, float] = {}  # rank of a pair's own link, the same in most later graphs
 
     def is_pointless(self) -> bool:
@@ -77,12 +83,15 @@ class WithFillIn:
         """Return the admitted sets that lie in the graph in another way; forget those that miss other links."""
         for link in map(varset, change.removed):  # what misses one more link is another question
             self._tested = {s for s in self._tested if s & link != link}
+        self._problem.watch.check()
+        ends, touched, regrouped = change.ends, change.touched, change.regrouped
+        near = {s for v in members(VarSet(ends | touched | regrouped)) for s in self._near.get(v, ())}
         found = []
-        for s, one in list(self._admitted.items()):
-            self._problem.watch.check()
-            if s & change.ends and len(change.after.missing_links(s)) != self._i:
+        for s in sorted(near & self._admitted.keys(), key=lambda s: self._admitted[s].number):
+            one = self._admitted[s]
+            if s & ends and len(change.after.missing_links(s)) != self._i:
                 del self._admitted[s]
-            elif (one.region[0] & change.touched or s & change.regrouped) and one.region != self._region(s):
+            elif (one.region[0] & touched or s & regrouped) and one.region != self._region(s):
                 found.append(s)
         return found
 
@@ -101,7 +110,12 @@ class WithFillIn:
     def _looked_at(self, sets: list[VarSet]) -> BoundedSets:
         """Return sets with the highest rank they can have: of a pair, what its own link may reach."""
         graph, paths = self._state.graph, self._state.paths
-        self._admitted.update((s, Admitted(self._region(s))) for s in sets)
+        for s in sets:
+            before = self._admitted.get(s)
+            one = Admitted(self._region(s), next(self._numbers) if before is None else before.number)
+            self._admitted[s] = one
+            for v in members(VarSet(s | one.region[0])):
+                self._near.setdefault(v, set()).add(s)
         pairs = [s for s in sets if s.bit_count() == 2]
         own = {s: own_steps(graph, paths, *members(s)) for s in pairs if graph.n_components_of(s) == 1}
         new = {step for steps in own.values() for step in steps if step not in self._highest}

@@ -94,6 +94,7 @@ class HeldSets:
     ) -> None:
         self.current: dict[VarSet, object] = {}
         self.log: list[VarSet] = []
+        self._near: dict[int, set[VarSet]] = {}  # the parts that have a variable, or had
         self._problem, self._state, self._tell = problem, state, tell
         self._holding, self._kind = holding, kind
         self._position = self._n_looked_at = 0
@@ -107,9 +108,12 @@ class HeldSets:
         change, self._position = state.since(self._position), state.position
         around = self._holding.disturbed(change)
         lost = varset(v for link in change.removed for v in link)
-        before = {s: self.current.pop(s) for s in [s for s in self.current if s & around]}
+        near = {s for v in members(around) for s in self._near.pop(v, ())}
+        before = {s: self.current.pop(s) for s in near if s in self.current}
         for s, value in self._by_kernels(around) if self._are_kernels_used() else self._plainly(around):
             self.current[s] = value
+            for v in members(s):
+                self._near.setdefault(v, set()).add(s)
             # What has lost a link to a neighbour has new sets to be part of, though it is the same itself.
             if before.get(s) != value or s & lost:
                 self.log.append(s)

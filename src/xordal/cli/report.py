@@ -21,7 +21,7 @@ def report(
         str,
         typer.Argument(
             help="A table, to learn from; or a network: a model file of xordal learn -o, a BIF, XMLBIF, UAI or "
-            "Hugin NET file, or - for standard input.",
+            "Hugin NET file; - for standard input.",
             metavar="DATA|NET",
             show_default=False,
         ),
@@ -100,15 +100,17 @@ def _learned(table: CategoricalTable, settings: dict[str, object], quiet: bool) 
     return found, False
 
 
-def _overview(source: str, table: CategoricalTable, how: reading.TableOptions) -> TableOverview:
-    """Return the table as it came, where it can be read once more; else as it was learned from."""
+def _overview(source: str, table: CategoricalTable, how: reading.TableOptions) -> TableOverview | None:
+    """Return the table as it came, where one file holds it; else as it was learned from, if it is in memory."""
     import warnings
 
     from xordal.data.read import columns_from
     from xordal.errors import DataWarning
     from xordal.report.overview import overview_of
 
-    if source == "-":
+    if table.blocks is not None:
+        return None
+    if how.large.sql is not None or not Path(source).is_file():
         return overview_of(table.columns())
     with warnings.catch_warnings():  # all there is to say was said when the table was read to learn from
         warnings.simplefilter("ignore", DataWarning)

@@ -7,8 +7,10 @@ the format asked for.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from io import BufferedReader
 from pathlib import Path
 
 from xordal.data.files import file_bytes, is_web_page
@@ -33,6 +35,7 @@ READABLE = ("json", "bif", "xmlbif", "uai", "net")
 MOST_BYTES = 2**28
 """Size of the largest file of another program that is read: 256 MB."""
 
+_LOOKED_AT = 4096  # bytes that tell a network from a table
 _COMMENT = re.compile(r"(?:\s++|//[^\n]*+|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _DOT = re.compile(r"\s*(?:strict\s+)?(?:di)?graph\b[^{]*\{", re.IGNORECASE)
 _BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
@@ -117,11 +120,14 @@ def read_network(path: str | Path) -> Network:
 
 
 def is_network_file(path: str | Path) -> bool:
-    """Whether a file begins as a readable format does, rather than as a table; standard input is taken to."""
-    if str(path) == "-" or not Path(path).is_file():
-        return str(path) == "-"
-    with Path(path).open("rb") as file:
-        start = file.read(4096)
+    """Whether a file, or standard input for ``-``, begins as a readable format does, rather than as a table."""
+    if str(path) == "-":
+        start = _beginning_of_input()
+    elif Path(path).is_file():
+        with Path(path).open("rb") as file:
+            start = file.read(_LOOKED_AT)
+    else:
+        return False
     text = start.decode("utf-8-sig", "replace").lstrip()
     if text.startswith("["):  # a list of objects is a table
         return not looks_like_json(text)
@@ -133,6 +139,19 @@ def is_network_file(path: str | Path) -> bool:
         or is_uai(text)
         or (_first_word(text) in (*_BIF_WORDS, *_NET_WORDS) and "{" in text)
     )
+
+
+def _beginning_of_input() -> bytes:
+    """Return what standard input begins with, and leave it there."""
+    if sys.stdin is None:
+        return b""
+    data = sys.stdin.buffer
+    if data.seekable():
+        at = data.tell()
+        start = data.read(_LOOKED_AT)
+        data.seek(at)
+        return start
+    return data.peek(_LOOKED_AT) if isinstance(data, BufferedReader) else b""
 
 
 def _first_word(text: str) -> str:
@@ -172,9 +191,12 @@ def _written_only(name: str, held: str, file: str) -> str:
 def _no_network(text: str, file: str) -> str:
     """Return what is wrong with a file of no known format; tables are often named in place of a network."""
     line = text.lstrip()[:1000].splitlines()[0]
+    source = "-" if file == "standard input" else file
     told = f"{file} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
     if any(sign in line for sign in ",;\t"):
-        return f"{told} It looks like a table; learn a network from it first: xordal learn {file} -o net.json."
+        return (
+            f"{told} It looks like a table; learn a network from it first: xordal learn {source} -o net.json."
+        )
     return f"{told} It begins with {short(line)}. Name the file that xordal learn wrote with -o."
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run
+from tests.commands import call, run
 
 XOR = "".join(f"{a},{b},{a ^ b},{n % 3}\n" for n in range(30) for a in (0, 1) for b in (0, 1))
 
@@ -170,3 +170,22 @@ def test_a_table_of_counts_is_noted_whatever_they_are_called(tmp_path: Path) -> 
         assert note not in run("report", "t.csv", *options, cwd=tmp_path).stderr
     (tmp_path / "t.csv").write_text("a,b,c,people\n" + "".join([*rows, rows[0]]))  # a combination stands twice
     assert note not in run("report", "t.csv", cwd=tmp_path).stderr
+
+
+def test_tables_of_many_files_of_a_query_and_of_standard_input(folder: Path) -> None:
+    (folder / "parts").mkdir()
+    text = (folder / "lamps.csv").read_text()
+    for name in ("a", "b"):
+        (folder / "parts" / f"{name}.csv").write_text(text)
+    found = "class, b, c: 0 or 2 of the 3 columns have the value 1"
+    for source in ("parts", "parts/*.csv"):
+        told = run("report", source, "-o", "parts.html", cwd=folder).stdout
+        assert told.startswith("Learned from 240 rows") and found in told
+        assert '<th scope="row">class</th>' in (folder / "parts.html").read_text(encoding="utf-8")
+    asked = run("report", "lamps.csv", "--sql", "select class, b, c from data", "-o", "q.html", cwd=folder)
+    assert asked.stdout.startswith("Learned from 120 rows of 3 columns")
+    piped = call(["report", "-"], cwd=folder, stdin=text.encode())
+    assert piped.stdout.startswith(b"<!doctype html>") and found.encode() in piped.stderr
+    run("learn", "lamps.csv", "-q", "-o", "net.json", cwd=folder)
+    network = call(["report", "-"], cwd=folder, stdin=(folder / "net.json").read_bytes())
+    assert network.stdout.startswith(b"<!doctype html>") and b"Learned from" not in network.stderr

@@ -519,6 +519,17 @@ def test_tables_that_hold_nothing_to_learn_say_so(
         expect(page.locator(".lead")).to_contain_text(name)
 
 
+def test_where_nothing_is_found_the_smallest_effect_is_named(page: Page, tmp_path: Path) -> None:
+    bits = np.random.default_rng(5).integers(0, 2, size=(4, 400))
+    (tmp_path / "coins.csv").write_text(csv_text(["p", "q", "r", "s"], bits.T.tolist()))
+    learned(page, tmp_path / "coins.csv")
+    expect(page.locator("h1")).to_have_text("Nothing found")
+    expect(page.locator("main")).to_contain_text(
+        "In 400 rows of 4 columns, two of two levels must share at least"
+    )
+    expect(page.locator("#groups")).to_contain_text("No column was found to depend on others")
+
+
 ODD = [
     "</script><script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",

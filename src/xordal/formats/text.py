@@ -293,24 +293,30 @@ def _alpha(learned: Learned) -> float | None:
 
 
 def _nothing_found(learned: Learned) -> list[str]:
+    """Return what was not found, and what to do about it."""
+    settings, alpha = learned.settings, _alpha(learned)
+    advice = "Weaker effects need a looser criterion"
+    if isinstance(criterion := settings["criterion"], dict) and "delta_h" in criterion:
+        advice = "Weaker effects need a smaller --delta-h"
+    if alpha is not None:
+        advice = "Weaker effects need more rows"
+    larger = "another --schedule" if settings["schedule"] == "single" else "-m 4 or more"
+    return [*not_found(learned), f"{advice}, larger hidden groups {larger}."]
+
+
+def not_found(learned: Learned) -> list[str]:
+    """Return what a search without a link looked for, and the smallest effect that it could have shown."""
     settings = learned.settings
     single = settings["schedule"] == "single"
     is_pairs = single or settings["max_links"] == 1
     reach = "single link" if is_pairs else f"set of up to {settings['max_links']} links"
-    effect, advice = "is accepted by the criterion", "Weaker effects need a looser criterion"
+    effect = "is accepted by the criterion"
     if isinstance(criterion := settings["criterion"], dict) and "delta_h" in criterion:
         effect = f"gains more than {criterion['delta_h']} nats, the smallest effect this run can show"
-        advice = "Weaker effects need a smaller --delta-h"
     if (alpha := _alpha(learned)) is not None:
         effect = f"is significant at alpha = {alpha:g}"
-        advice = "Weaker effects need more rows"
-    larger = "another --schedule" if single else "-m 4 or more"
     shown_by_rows = [] if alpha is None else [_smallest_effect(learned, alpha)]
-    return [
-        f"No links found: no {reach} {effect}.",
-        *shown_by_rows,
-        f"{advice}, larger hidden groups {larger}.",
-    ]
+    return [f"No links found: no {reach} {effect}.", *shown_by_rows]
 
 
 def _smallest_effect(learned: Learned, alpha: float) -> str:

@@ -9,7 +9,7 @@ from xordal.formats.additive import evidence_text, function_lines, rule_words
 from xordal.formats.additive import told as told_rules
 from xordal.formats.shown import shown
 from xordal.formats.stories import setting_text, told_settings
-from xordal.formats.text import copies_lines, link_text, weakness
+from xordal.formats.text import copies_lines, link_text, not_found, weakness
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.smoothing import smoothing_text
 from xordal.report.cliques import EXPECTED_OF, CliqueSummary, clique_summaries, rows_in
@@ -272,6 +272,8 @@ def _notes(learned: Learned) -> tuple[str, ...]:
         notes.append(
             f"The search was ended by {article} {learned.run.stopped_by}: this is what it had learned."
         )
+    if learned.run.is_complete and not learned.links and not learned.rules:
+        notes += not_found(learned)
     if (warning := weakness(learned)) is not None:
         notes.append(warning)
     return tuple(notes)

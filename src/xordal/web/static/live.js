@@ -121,7 +121,7 @@ export const showResult = async ({ content, run, signal, go }) => {
 };
 
 const headline = (network, run, go) => {
-  const n = network.n_groups, text = thatHide(network) || (!network.is_complete ? "Stopped before the search was done" : n === 0 ? "No hidden groups" : network.links.length ? "A network" : "Nothing found");
+  const n = network.n_groups, text = thatHide(network) || (!network.is_complete ? "Stopped before the search was done" : !network.links.length ? "Nothing found" : n === 0 ? "No hidden groups" : "A network");
   const again = run.has_upload && run.kind === "table" ? button("Learn again with other settings", async () => go(`#/run/${(await post(`/api/runs/${run.id}/again`)).id}`)) : null;
   return [made("h1", { text }), made("p", { class: "lead", text: network.lead }),
     ...network.notes.map(note => made("p", { class: "small", text: note })),

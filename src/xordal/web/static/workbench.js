@@ -61,7 +61,7 @@ export const whatHides = (network, bench, own = "") => {
   const section = made("section", { id: "groups", class: "hiding", "aria-labelledby": "groups-title" }, made("h2", { id: "groups-title", text: "What hides here" }));
   if (network.n_groups === null) section.append(made("p", { text: "Hidden groups were not looked for: the search ended before, or the network was given." }));
   else if (!network.n_groups && !network.n_rules && !network.is_complete) section.append(made("p", { text: "No hidden group was found before the search was stopped. There may be some: learn again and let it end." }));
-  else if (!network.n_groups && !network.n_rules) section.append(made("p", { text: "No columns share more than pairs of them show. What pairs show is in the network below." }));
+  else if (!network.n_groups && !network.n_rules) section.append(made("p", { text: network.links.length ? "No columns share more than pairs of them show. What pairs show is in the network below." : "No column was found to depend on others, neither in pairs nor in larger groups as far as was looked." }));
   else section.append(reading());
   const parsed = new DOMParser().parseFromString(network.groups_html, "text/html");  // by the server's own templates, which escape every name
   section.append(...parsed.body.childNodes);

@@ -70,6 +70,7 @@ def main() -> None:
             page.wait_for_timeout(30)
         page.evaluate("scrollTo(0, 0)")
         recording.take(2600)
+        page.evaluate("document.getElementById('groups').scrollIntoView()")
         page.screenshot(path=HERE / "live-groups.png")
         page.evaluate("document.querySelector('.workbench.ask').scrollIntoView()")
         recording.take(1200)

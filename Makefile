@@ -56,7 +56,7 @@ test-long: $(VENV)/.installed-dev libraries database  ## what takes long: servic
 # Needs an NVIDIA GPU (Ampere or newer) and CuPy; without them it fails and says so.
 test-gpu: $(VENV)/.installed-dev  ## the contract of all backends on a GPU
 	$(BIN)/python -m pip install --quiet --editable ".[dev,gpu]"
-	XORDAL_TEST_GPU=1 $(BIN)/python -m pytest -n 0 -k gpu tests/contract tests/unit/counting/test_gpu.py
+	XORDAL_TEST_GPU=1 $(BIN)/python -m pytest -n 0 -k gpu tests/contract tests/unit/counting/test_gpu.py tests/unit/counting/test_gpu_device.py
 
 # Each Python that is installed has an environment of its own.
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14

@@ -136,6 +136,22 @@ def test_joints_posteriors_and_best_states_by_brute_force(data: st.DataObject) -
                 assert np.exp(posteriors[v][row]) == pytest.approx(single, abs=CLOSE)
 
 
+@settings(max_examples=some(100), deadline=None)
+@given(st.data())
+def test_how_often_a_rule_holds_in_a_network_without_it_by_brute_force(data: st.DataObject) -> None:
+    network = data.draw(ruled_networks())
+    if data.draw(st.booleans()):
+        network = network.without_rules()
+    rule, joint = data.draw(rules(network.n_levels, 9)), brute_joint(network)
+    known = obeyed = 0.0
+    for cell in product(*map(range, joint.shape)):
+        total = rule.sum_of([cell[v] for v in rule.variables])
+        known += joint[cell] * (total is not None)
+        obeyed += joint[cell] * (total == 0)
+    expected = obeyed / known if known > 1e-12 else 1.0
+    assert ruled.chance_of(network, rule) == pytest.approx(expected, abs=CLOSE)
+
+
 @settings(max_examples=some(200), deadline=None)
 @given(st.data())
 def test_one_row_is_answered_the_short_way_as_by_a_pass_up_the_tree(data: st.DataObject) -> None:

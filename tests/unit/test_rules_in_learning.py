@@ -10,12 +10,19 @@ import pytest
 
 from tests.commands import run
 from xordal import BIC, Checkpoint, EntropyDecrement, Limits, SettingsError, learn
+from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.table import CategoricalTable
 from xordal.formats.json import to_json
 from xordal.formats.text import network_lines
+from xordal.graph.chordal import ChordalGraph
+from xordal.learning.beyond_links import beyond_links
 from xordal.learning.fitting import fit_network
+from xordal.model.estimation import estimate
+from xordal.model.ruled import chance_of
 from xordal.pi.zoo import music_box
 from xordal.rules.beside import rules_beside
+from xordal.rules.finding import find_rules
+from xordal.types.rules import AdditiveRule
 from xordal.types.trace import links_after, single_link_part
 
 
@@ -139,3 +146,61 @@ def test_a_weighted_table_has_the_rules_of_its_rows() -> None:
     repeated = CategoricalTable.from_rows(list("abc"), weighted.rows())
     assert learn(weighted).trace == learn(repeated).trace
     assert learn(weighted, find_rules=False).trace == learn(repeated, find_rules=False).trace
+
+
+def linked_digits(n_rows: int, seed: int) -> CategoricalTable:
+    """Return five digits of three levels, the first two mostly equal, and their check digit."""
+    generator = np.random.default_rng(seed)
+    digits = generator.integers(0, 3, (5, n_rows))
+    digits[1] = np.where(generator.random(n_rows) < 0.75, digits[0], digits[1])
+    check = (digits * np.array([1, 2, 1, 1, 1])[:, None]).sum(axis=0) % 3
+    return CategoricalTable.from_rows([f"d{v}" for v in range(6)], np.vstack([digits, check]).T.tolist())
+
+
+def test_what_follows_from_links_and_other_rules_is_not_told() -> None:
+    """Where the first two digits are equal, their part of the sum is 0, and the rest obeys a rule alone."""
+    table = linked_digits(4000, 1)
+    learned = learn(table)
+    assert learned.links == ((0, 1),)
+    assert [rule.variables for rule in learned.rules] == [(0, 1, 2, 3, 4, 5)]
+    assert [rule.variables for rule in find_rules(table, moduli=[3])] == [(0, 1, 2, 3, 4, 5)]
+    whole = learned.rules[0]
+    values = [(0, 1, 2), (0, 1, 2), (0, 1, 2), (0, 2, 1)]
+    terms = sum(np.array(of)[table.codes[v]] for v, of in zip((2, 3, 4, 5), values, strict=True))
+    n_broken = int((terms % 3 != 0).sum())
+    part = AdditiveRule((2, 3, 4, 5), 3, tuple(values), 0, 4000, n_broken, 0.34, -1000.0)
+    assert part.holds > 0.75
+    graph = ChordalGraph.empty(6).add(learned.links)
+    assert beyond_links(table, graph, [whole, part], 0.0025) == (whole,)
+    assert beyond_links(table, graph, [part], 0.0025) == (part,)  # by itself it is one
+
+
+def test_by_chance_is_what_the_links_give() -> None:
+    """Both halves of a parity of six are noisy chains: no column but the network tells how often it holds."""
+    generator = np.random.default_rng(2)
+    rows = generator.integers(0, 2, (3000, 6))
+    for v in (1, 2, 4, 5):
+        rows[:, v] = np.where(generator.random(3000) < 0.8, rows[:, v - 1], rows[:, v])
+    table = CategoricalTable.from_rows([f"x{v}" for v in range(6)], rows.tolist())
+    graph = ChordalGraph.empty(6).add([(0, 1), (1, 2), (3, 4), (4, 5)])
+    values = ((0, 1),) * 4
+    n_broken = int((rows[:, [0, 2, 3, 5]].sum(axis=1) % 2).sum())
+    rule = AdditiveRule((0, 2, 3, 5), 2, values, 0, 3000, n_broken, 0.5, -400.0)
+    assert rule.holds > 0.65
+    network = estimate(graph, NumpyCounter(table), table.names, table.levels, smoothing=0)
+    drawn = network.sample(200_000, seed=1).codes[[0, 2, 3, 5]].sum(axis=0) % 2 == 0
+    assert chance_of(network, rule) == pytest.approx(drawn.mean(), abs=0.005)
+    assert chance_of(network, rule) == pytest.approx(rule.holds, abs=0.03)
+    assert beyond_links(table, graph, [rule], 0.0025) == ()
+    better = replace(rule, n_broken=300, log_p_value=-1080.0)  # 24 nats for all the rules there are
+    (told,) = beyond_links(table, graph, [better], 0.0025)
+    assert told.by_chance == chance_of(network, rule) and better.log_p_value < told.log_p_value < -10
+
+
+def test_rules_of_wide_tables_are_found() -> None:
+    """Nearly every row is among those looked at: any that came twice would let false solutions in front."""
+    generator = np.random.default_rng(3)
+    rows = generator.integers(0, 2, (900, 700))
+    rows[:, -1] = rows[:, :7].sum(axis=1) % 2
+    table = CategoricalTable.from_rows([f"b{v}" for v in range(700)], rows.tolist())
+    assert [rule.variables for rule in rules_beside(table, 0.05)] == [(0, 1, 2, 3, 4, 5, 6, 699)]

@@ -90,7 +90,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
         if not quiet:
             screen.note(line)
 
-    table, rows = _read(data, _as_it_is(how), split or [], note)
+    table, rows, is_numbered = _read(data, _as_it_is(how), split or [], note)
     if split_to is not None:
         _write_table(split_to, table)
     found = find_rules(
@@ -105,6 +105,11 @@ def rules(  # noqa: PLR0913 - one parameter per option
     for line in found.notes:
         note(line)
     if broken is not None:
+        if not is_numbered:
+            note(
+                f"The rows in {broken} are numbered as they were taken: of tables packed on disk and of "
+                "databases it is not known which rows a missing value left out."
+            )
         _write_broken(broken, table, found, rows)
     if as_json:
         typer.echo(json.dumps(rules_to_json(found), indent=2))
@@ -123,11 +128,12 @@ def _as_it_is(how: reading.TableOptions) -> Reading:
 
 def _read(
     data: str, how: Reading, split: Sequence[str], tell: Callable[[str], None]
-) -> tuple[CategoricalTable, Sequence[int]]:
+) -> tuple[CategoricalTable, Sequence[int], bool]:
     """Read a table as it is: numbers of many levels enter rules by their weight, and codes can be split.
 
     Its rows come with their numbers in the data, from 1: those with missing values or codes of another width
-    are left out of the table, and count.
+    are left out of the table, and count. Whether those with missing values do is the last answer: they do not
+    in a table that is packed on disk.
     """
     import warnings
 
@@ -135,7 +141,7 @@ def _read(
 
     from xordal.data.read import read
     from xordal.data.split import split_rows
-    from xordal.errors import DataWarning
+    from xordal.errors import DataWarning, counted
 
     def judge(found: Sequence[Suspect]) -> list[str]:
         codes = [c.name for c in found if c.kind in ("identifier", "many levels") and c.name not in split]
@@ -155,8 +161,8 @@ def _read(
         table, fits = split_rows(table, name)
         rows = rows[fits]
         if left_out := int((~fits).sum()):
-            tell(f"{left_out:,} rows are left out: their {name!r} has another width.")
-    return table, (rows + 1).tolist()
+            tell(f"{counted(left_out, 'row')} left out, where {name!r} has another width.")
+    return table, (rows + 1).tolist(), bool(masks)
 
 
 def _numbers(text: str | None) -> list[int] | None:

@@ -1,4 +1,9 @@
-"""A column of codes of one width as one column for each character."""
+"""A column of codes of one width as one column for each character.
+
+Codes that people typed are written in more than one way: 0-306-40615-2, 0 306 40615 2, 080442957x. Where the
+codes as they stand have no common width, they are taken without what only separates their characters; and
+where a letter occurs in both cases, all are taken as capitals.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +18,23 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted, nearest
 
 _MOST_WIDE = 64
-_MOST_OTHER = 0.05  # share of the rows that may have another width; they are left out
+_MOST_OTHER = 0.05  # share of the rows that may have another width, if codes are taken as they stand
+_MOST_LEFT_OUT = 0.5  # share of the rows that may have another width at all
+_SEPARATORS = str.maketrans("", "", " -./_\u00a0\u2010\u2011\u2012\u2013")  # spaces, hyphens, dashes
 
 
 def split_column(table: CategoricalTable, name: str) -> tuple[CategoricalTable, int]:
     """Return the table with one column replaced by its characters, and how many rows were left out.
 
-    Places in which every code has the same character (hyphens for example) are left out, and so are the few
-    rows whose code has another width. The new columns are called after the old one: ``isbn1``, ``isbn2``, ...
+    Places in which every code has the same character are left out, and so are rows whose code has another
+    width than most. Where more than one code in twenty has another width, all are taken without spaces,
+    hyphens, dots, slashes and underscores; where letters occur in both cases, they are taken as capitals. The
+    new columns are called after the old one: ``isbn1``, ``isbn2``, ...
 
     Raises
     ------
     DataError
-        If there is no such column, or its codes have no common width.
+        If there is no such column, or fewer than half of its codes have a common width.
 
     Examples
     --------
@@ -43,8 +52,9 @@ def split_rows(table: CategoricalTable, name: str) -> tuple[CategoricalTable, ND
     if name not in table.names:
         raise DataError(f"There is no column {name!r} to split; {nearest(name, table.names)}")
     at = table.names.index(name)
-    texts = [str(level) for level in table.levels[at]]
-    width = _width(name, table, at, texts)
+    counts = np.bincount(table.codes[at], minlength=len(table.levels[at])).tolist()
+    texts = _written_alike([str(level) for level in table.levels[at]], counts)
+    width = _width(name, texts, counts)
     fits = np.array([len(text) == width for text in texts])[table.codes[at]]
     parts: list[Column] = []
     for place in range(width):
@@ -59,14 +69,32 @@ def split_rows(table: CategoricalTable, name: str) -> tuple[CategoricalTable, ND
     return CategoricalTable.complete([*others[:at], *parts, *others[at + 1 :]], weights), fits
 
 
-def _width(name: str, table: CategoricalTable, at: int, texts: Sequence[str]) -> int:
-    counts: Counter[int] = Counter()
-    for text, count in zip(texts, np.bincount(table.codes[at]).tolist(), strict=True):
-        counts[len(text)] += count
-    (width, n_rows), *_ = counts.most_common(1)
-    if n_rows < (1 - _MOST_OTHER) * table.codes.shape[1]:
-        told = ", ".join(f"{w} characters in {counted(n, 'row')}" for w, n in sorted(counts.items())[:5])
-        raise DataError(f"Column {name!r} cannot be split: its codes are not of one width ({told}).")
+def _written_alike(texts: Sequence[str], counts: Sequence[int]) -> list[str]:
+    """Return codes without separators if they have no common width as they stand, and letters in one case."""
+    if _widths(texts, counts).most_common(1)[0][1] < (1 - _MOST_OTHER) * sum(counts):
+        texts = [text.translate(_SEPARATORS) for text in texts]
+    used = set("".join(texts))
+    in_both = any(letter.lower() in used for letter in used if letter != letter.lower())
+    return [text.upper() if in_both and len(text.upper()) == len(text) else text for text in texts]
+
+
+def _widths(texts: Sequence[str], counts: Sequence[int]) -> Counter[int]:
+    """Return how many rows have each width."""
+    found: Counter[int] = Counter()
+    for text, count in zip(texts, counts, strict=True):
+        found[len(text)] += count
+    return found
+
+
+def _width(name: str, texts: Sequence[str], counts: Sequence[int]) -> int:
+    widths = _widths(texts, counts)
+    (width, n_rows), *_ = widths.most_common(1)
+    if n_rows < (1 - _MOST_LEFT_OUT) * sum(counts):
+        told = ", ".join(f"{w} characters in {counted(n, 'row')}" for w, n in sorted(widths.items())[:5])
+        raise DataError(
+            f"Column {name!r} cannot be split: no width has half of its codes, also without spaces and hyphens "
+            f"({told}). Split the rows of one kind of code at a time."
+        )
     if not 2 <= width <= _MOST_WIDE:
         raise DataError(
             f"Column {name!r} cannot be split: its codes have {counted(width, 'character')}; "

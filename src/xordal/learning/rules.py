@@ -1,4 +1,4 @@
-"""Additive rules, once the graph is learned: those that no hidden group tells already join the trace."""
+"""Additive rules, once the graph is learned: those that no link and no hidden group tells join the trace."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from math import log
 
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
+from xordal.graph.chordal import ChordalGraph
+from xordal.learning.beyond_links import beyond_links
 from xordal.pi.following import without_parts_of
 from xordal.pi.joint import Joint
 from xordal.rules.beside import rules_beside
 from xordal.search.plan import Plan
 from xordal.statistics.criterion import EntropyDecrement
+from xordal.statistics.weights import RULES
 from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule
 from xordal.types.trace import TraceEntry
@@ -43,13 +46,17 @@ def with_rules(
     on_entry: Callable[[TraceEntry], None],
     check: Callable[[], None] = lambda: None,
 ) -> Learned:
-    """Add to the trace the rules that no hidden group tells already; groups that follow from rules go.
+    """Add to the trace the rules that neither links nor a hidden group tell; groups that follow from rules go.
 
     ``check`` is called several times a second and may end the search for rules by raising.
     """
     groups = learned.submodels or ()
     alpha = getattr(plan.criterion, "alpha", None)
-    found = rules_beside(table, alpha if isinstance(alpha, float) else _ALPHA_OF_RULES, groups, check=check)
+    alpha = alpha if isinstance(alpha, float) else _ALPHA_OF_RULES
+    found = rules_beside(table, alpha, groups, check=check)
+    if found:
+        graph = ChordalGraph.empty(table.n_variables).add(learned.links)
+        found = beyond_links(table, graph, found, RULES * alpha)
     told = {group.variables for group in groups if group.rule is not None and group.rule.additive is not None}
     entries = [
         rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told

@@ -83,11 +83,10 @@ def placed(
 
     ``least_gain`` is the log likelihood, in nats, that a rule must add: by default what BIC charges.
     """
-    least = 0.5 * log(max(table.n_rows, 1)) if least_gain is None else least_gain
-    search = _Search(table, graph, counter, least)
+    placing = Placing(table, graph, counter, least_gain)
     for rule in rules:
-        search.add(rule)
-    return search.found()
+        placing.add(rule)
+    return placing.found()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,23 +102,28 @@ class _Order:
     sequence: tuple[int, ...]
 
 
-class _Search:
-    """Rules with their last columns, one after the other."""
+class Placing:
+    """Rules become parts of a network one after the other; the parameters are those of :func:`placed`."""
 
     def __init__(
-        self, table: CategoricalTable, graph: ChordalGraph, counter: CellCounter, least_gain: float
+        self,
+        table: CategoricalTable,
+        graph: ChordalGraph,
+        counter: CellCounter,
+        least_gain: float | None = None,
     ) -> None:
         self._table, self._graph, self._counter = table, graph, counter
-        self._least_gain = least_gain
+        self._least_gain = 0.5 * log(max(table.n_rows, 1)) if least_gain is None else least_gain
         self._cliques = maximal_cliques(graph)
         self._ends: list[tuple[AdditiveRule, int]] = []
         self._best, self._gained = _Order((), (), ()), 0
         self._left_out: list[tuple[AdditiveRule, str]] = []
 
-    def add(self, rule: AdditiveRule) -> None:
-        """Choose the last column of one more rule, or say why it has none."""
+    def add(self, rule: AdditiveRule) -> str:
+        """Choose the last column of one more rule; return why it has none, or an empty text."""
         if reason := self._reason(rule):
             self._left_out.append((rule, reason))
+        return reason
 
     def _reason(self, rule: AdditiveRule) -> str:
         """Take a rule, or what is left of it less others; return why it cannot be."""

@@ -29,7 +29,8 @@ from xordal.model.potential import Potential, product
 from xordal.model.routes import Routes
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import MOST_CELLS, Frame, Margins, conditionals, frame_of
-from xordal.model.sums import Carrier, sums_of
+from xordal.model.sums import UNKNOWN, Carrier, added, sums_of, values_of
+from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 if TYPE_CHECKING:
@@ -68,6 +69,21 @@ def probe(network: DecomposableMarkovNetwork, rule: NetworkRule) -> tuple[NDArra
     chances = np.exp(tree.joint(nothing, wanted)[0])
     back = np.argsort(np.argsort(wanted))
     return np.transpose(chances, back), frame.ends[-1]
+
+
+def chance_of(network: DecomposableMarkovNetwork, rule: AdditiveRule) -> float:
+    """Return the probability that a rule holds in a network which need not know it, where its sum is known.
+
+    Raises
+    ------
+    DataError
+        If a clique of running sums would be too large.
+    """
+    last = rule.variables[-1]
+    chances, carrier = probe(network, NetworkRule(rule, last, EMPTY, 0, 0))
+    totals = added(values_of(rule, last)[:, None], carrier.sums, rule.modulus)
+    known = float(chances[totals != UNKNOWN].sum())
+    return float(chances[totals == 0].sum()) / known if known else 1.0
 
 
 def _frame(network: DecomposableMarkovNetwork, folded: VarSet) -> Frame:

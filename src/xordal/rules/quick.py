@@ -26,6 +26,7 @@ from xordal.rules import plain
 from xordal.rules.candidate import from_solution
 from xordal.rules.coding import Coding
 from xordal.rules.evidence import Judge
+from xordal.rules.screening import promising
 
 MOST_UNKNOWNS = 400
 """Unknowns up to which primes above 2 are looked at: each takes time with the cube of the unknowns."""
@@ -62,9 +63,9 @@ def is_worth_a_search(
     for vectors in _solved(table, coding, p, places, rows, generator):
         check()
         wide = [v for v in vectors if len(set(coding.variable[places[v != 0]].tolist()) - {-1}) >= 3]
-        for vector in wide[:_MOST_TRIED]:
-            solution = np.zeros(coding.n_unknowns, dtype=np.int64)
-            solution[places] = vector
+        solutions = np.zeros((len(wide), coding.n_unknowns), dtype=np.int64)
+        solutions[:, places] = np.reshape(wide, (len(wide), len(places)))
+        for solution in promising(coding, solutions, few.codes, p)[:_MOST_TRIED]:
             candidate = from_solution(coding, solution, p)
             if few.settles(candidate) and few.evidence(candidate).is_rule(_ALPHA):
                 return True
@@ -81,17 +82,16 @@ def _solved(
 ) -> Iterator[NDArray[np.int64]]:
     """Yield what solves each of some choices of rows, one solution a line."""
     size = len(places)
+    n_choices = int(np.clip(_WORK / size**2, *_CHOICES)) if p == 2 else 2 if size <= _FEW else 1
+    # No row twice in a choice: each that is repeated lets a false solution in.
+    choices = [generator.choice(rows, size + _SPARE, replace=False) for _ in range(n_choices)]
     if p == 2:
-        n_bytes = -(-(size + _SPARE) // 8)
-        n_choices = int(np.clip(_WORK / size**2, *_CHOICES))
-        chosen = generator.choice(rows, 8 * n_bytes * n_choices)
-        bits = np.packbits(coding.matrix(table.codes, chosen, 2)[places].astype(np.uint8), axis=1)
-        for start in range(0, bits.shape[1], n_bytes):
-            columns = [int.from_bytes(line, "big") for line in bits[:, start : start + n_bytes]]
-            yield _solved_by_bits(columns)
+        bits = coding.matrix(table.codes, np.concatenate(choices), 2)[places].astype(np.uint8)
+        words = np.packbits(bits.reshape(size, n_choices, -1), axis=2)
+        for choice in range(n_choices):
+            yield _solved_by_bits([int.from_bytes(line, "big") for line in words[:, choice]])
         return
-    for _ in range(2 if size <= _FEW else 1):
-        chosen = generator.choice(rows, size + _SPARE)
+    for chosen in choices:
         left = coding.matrix(table.codes, chosen, p)[places]
         system = np.concatenate([left, np.eye(size, dtype=np.float32)], axis=1)
         own = plain.reduce_system(system, len(chosen), p, np.arange(len(chosen)))

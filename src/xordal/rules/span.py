@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate
 from xordal.rules.coding import blanks_of, level_counts
+from xordal.rules.drawn import connected
 from xordal.rules.relations import LARGE_PRIME
 from xordal.rules.sparse import echelon
 
@@ -44,14 +45,23 @@ class Span:
     def reasons(self, candidate: Candidate) -> list[Candidate]:
         """Return rules from which one follows, as few as will do; none if it is new.
 
-        Whole numbers hold modulo everything.
+        Whole numbers hold modulo everything. Rules that share a column with the candidate are tried first. Then
+        those that share one with these, and so on: where two digits of a number are mostly equal, the rule of
+        its check digit mostly holds without either.
         """
-        p = candidate.modulus
-        known = [rule for rule in self._found if rule.modulus in (0, p) and self._touches(rule, candidate)]
-        if not known:
+        like = [rule for rule in self._found if rule.modulus in (0, candidate.modulus)]
+        nearest = [rule for rule in like if self._touches(rule, candidate)]
+        if not nearest:
             return []
-        if p == 0:
-            p = LARGE_PRIME  # whole numbers that are told are small: equal modulo a large prime is equal
+        reached = connected(candidate, like)
+        return self._needed(candidate, nearest) or (
+            self._needed(candidate, reached) if len(reached) > len(nearest) else []
+        )
+
+    def _needed(self, candidate: Candidate, known: list[Candidate]) -> list[Candidate]:
+        """Return those of some rules from which one follows, as few as will do; none if it does not."""
+        # Whole numbers that are told are small: equal modulo a large prime is equal.
+        p = candidate.modulus or LARGE_PRIME
         vectors = np.array([self._vector(rule, p) for rule in (*known, candidate)])
         used = vectors[:, (vectors != 0).any(axis=0) & self._is_told(candidate)]
         if not _is_spanned(used[:-1], used[-1], p):

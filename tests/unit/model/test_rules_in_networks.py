@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,11 +14,13 @@ from xordal.errors import DataError
 from xordal.graph.chordal import ChordalGraph
 from xordal.learning.fitting import fit_network
 from xordal.learning.learn import learn
+from xordal.learning.rules import rule_entry
 from xordal.model import placing, rule_tree
 from xordal.model.estimation import estimate
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.model.placing import IN_A_TABLE, is_placed, placed
 from xordal.model.rule import NetworkRule
+from xordal.rules.finding import find_rules
 from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import VarSet, varset
 
@@ -196,7 +200,10 @@ def test_a_rule_that_follows_from_links_is_no_part_of_the_network() -> None:
     d = c ^ (generator.random(1500) < 0.1)
     table = CategoricalTable.from_rows(["a", "b", "c", "d"], np.stack([a, b, c, d], axis=1).tolist())
     learned = learn(table)
-    network = fit_network(table, learned)
-    assert learned.rules  # it is told
+    follows = find_rules(table, moduli=[2]).rules[-1]
+    assert follows.variables == (0, 1, 3)
+    assert learned.rules == ()  # the network of the links says it
+    trace = (*learned.trace, rule_entry(follows, 0))
+    network = fit_network(table, replace(learned, run=replace(learned.run, trace=trace)))
     assert network.rules == ()
     assert network.query("d", given={"a": 0, "b": 1, "c": 0})[1] < 0.2

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -50,9 +52,43 @@ def test_broken_rows_have_their_numbers_in_the_file(tmp_path: Path) -> None:
     file.write_text("code,shop\n" + "\n".join(lines) + "\n", encoding="utf-8")
     told = CliRunner().invoke(app, ["rules", str(file), "--split", "code", "--broken", str(wrong)])
     assert told.exit_code == 0, told.output
-    assert "Dropped 1 of 200 rows" in told.output and "1 rows are left out" in told.output
+    assert "Dropped 1 of 200 rows" in told.output and "1 row left out, where" in told.output
     with wrong.open(encoding="utf-8", newline="") as broken:
         assert [line["row"] for line in csv.DictReader(broken)] == ["121"]
+
+
+def test_codes_as_people_type_them_are_split(tmp_path: Path) -> None:
+    """With hyphens, spaces and small letters, and some of another length: still the same characters."""
+    generator = np.random.default_rng(4)
+    digits = generator.integers(0, 10, (1500, 9))
+    check = -(digits @ np.arange(10, 1, -1)) % 11
+    codes = [
+        "".join(map(str, own)) + ("X" if c == 10 else str(c)) for own, c in zip(digits, check, strict=True)
+    ]
+    codes[700] = codes[700][:4] + str((int(codes[700][4]) + 1) % 10) + codes[700][5:]
+    typed = [
+        (f"{c[:1]}-{c[1:5]}-{c[5:9]}-{c[9]}", f"{c[:3]} {c[3:]}", c.lower(), f"978{c}")[n % 4]
+        for n, c in enumerate(codes)
+    ]
+    file, wrong = tmp_path / "typed.csv", tmp_path / "wrong.csv"
+    file.write_text("book,shop\n" + "".join(f"{c},{n % 3}\n" for n, c in enumerate(typed)), encoding="utf-8")
+    told = CliRunner().invoke(app, ["rules", str(file), "--split", "book", "--broken", str(wrong)])
+    assert told.exit_code == 0 and "ISBN-10: 10·book1" in told.output, told.output
+    assert "375 rows left out, where 'book' has another width" in told.output
+    with wrong.open(encoding="utf-8", newline="") as broken:
+        assert [line["row"] for line in csv.DictReader(broken)] == ["701"]
+
+
+def test_rows_of_a_database_are_numbered_as_they_were_taken(tmp_path: Path) -> None:
+    file, wrong = tmp_path / "sums.db", tmp_path / "wrong.csv"
+    with sqlite3.connect(file) as base:
+        base.execute("create table sums (a text, b text, c text)")
+        rows = [(str(a), str(b), str((a + b) % 5)) for a in range(5) for b in range(5)] * 8
+        base.executemany("insert into sums values (?, ?, ?)", rows)
+    base.close()
+    told = CliRunner().invoke(app, ["rules", str(file), "--broken", str(wrong)])
+    assert told.exit_code == 0, told.output
+    assert "are numbered as they were taken" in " ".join(told.output.split())
 
 
 def test_broken_into_the_data_itself_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:

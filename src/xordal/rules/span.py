@@ -16,6 +16,7 @@ from xordal.rules.relations import LARGE_PRIME
 from xordal.rules.sparse import echelon
 
 _MOST_LEVELS = 16  # of a column, the commonest: two rules that agree on them are the same but for rare levels
+_MOST_REACHED = 40  # rules that one may follow from where it shares no column with some: time grows as the cube
 
 
 class Span:
@@ -53,7 +54,7 @@ class Span:
         nearest = [rule for rule in like if self._touches(rule, candidate)]
         if not nearest:
             return []
-        reached = connected(candidate, like)
+        reached = connected(candidate, like)[:_MOST_REACHED]
         return self._needed(candidate, nearest) or (
             self._needed(candidate, reached) if len(reached) > len(nearest) else []
         )

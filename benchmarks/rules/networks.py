@@ -1,9 +1,10 @@
 """What rules cost in a network, and in learning one: ratios of the user's calls with and without, in one run.
 
 ``python -m benchmarks.rules.networks`` prints three tables. The first asks a network of thirteen digits,
-article numbers (EAN-13), with its rule and without: random questions, of any digit given 0 to 12 others. Tables
-that are kept for later questions are filled by the first call, which is told by itself: a network as it is
-after loading. The second has the other calls, the third learns networks of tables that obey rules or none, two
+article numbers (EAN-13), with its rule and without: random questions, of one to three digits given some others.
+The rule's last column is always among them: without it the rule says nothing, and is left out. Tables that are
+kept for later questions are filled by the first call, which is told by itself: a network as it is after
+loading. The second has the other calls, the third learns networks of tables that obey rules or none, two
 of them wide. Processor times are the best of some rounds; the two of a ratio take turns.
 """
 
@@ -24,8 +25,8 @@ from xordal.learning.fitting import fit_network
 from xordal.pi.zoo import music_box
 
 NAMES = [f"d{place}" for place in range(1, 14)]
-GIVEN = (0, 1, 2, 3, 6, 12)
-N_QUESTIONS, N_ROUNDS = 24, 30
+QUESTIONS = [(n_asked, n_given) for n_asked in (1, 2, 3) for n_given in (0, 1, 2, 3, 6, 10)] + [(1, 12)]
+N_QUESTIONS, N_ROUNDS = 24, 20
 
 
 def articles(n_rows: int = 3000) -> CategoricalTable:
@@ -41,7 +42,7 @@ def noise(n_columns: int, n_levels: int, n_rows: int = 2000) -> CategoricalTable
     return CategoricalTable.from_rows([f"x{v}" for v in range(n_columns)], rows.tolist())
 
 
-def others(table: CategoricalTable) -> dict[str, Callable[[DecomposableMarkovNetwork], Any]]:
+def other_calls(table: CategoricalTable) -> dict[str, Callable[[DecomposableMarkovNetwork], Any]]:
     """Return calls other than a query, by name."""
     row = dict(zip(NAMES, next(iter(table.rows())), strict=True))
     rest, half = {n: v for n, v in row.items() if n != "d7"}, {n: row[n] for n in NAMES[:6]}
@@ -59,15 +60,17 @@ def others(table: CategoricalTable) -> dict[str, Callable[[DecomposableMarkovNet
     }
 
 
-def asked(network: DecomposableMarkovNetwork, row: dict[str, Any], n_given: int) -> str:
-    """Return times and ratios over random questions with so many digits given, as a row of a table."""
-    base = network.without_rules()
-    generator = np.random.default_rng(n_given)
+def asked(network: DecomposableMarkovNetwork, row: dict[str, Any], n_asked: int, n_given: int) -> str:
+    """Return times and ratios over random questions of so many digits given others, as a row of a table."""
+    base, (rule,) = network.without_rules(), network.rules
+    last = NAMES[rule.last]
+    generator = np.random.default_rng([n_asked, n_given])
     times, firsts = [], []
     for _ in range(N_QUESTIONS):
-        name, *given = generator.permutation(NAMES)[: n_given + 1].tolist()
-        what = {other: row[other] for other in given}
-        ask = partial(DecomposableMarkovNetwork.query, asked=name, given=what)
+        others = generator.permutation([name for name in NAMES if name != last]).tolist()
+        names = generator.permutation([last, *others[: n_asked + n_given - 1]]).tolist()
+        what = {name: row[name] for name in names[n_asked:]}
+        ask = partial(DecomposableMarkovNetwork.query, asked=names[:n_asked], given=what)
         for loaded in (replace(base), replace(network)):  # as after loading: nothing is kept yet
             firsts.append(seconds(partial(ask, loaded)))
         rounds = [[seconds(partial(ask, each)) for each in (base, network)] for _ in range(N_ROUNDS)]
@@ -76,8 +79,8 @@ def asked(network: DecomposableMarkovNetwork, row: dict[str, Any], n_given: int)
     ratios = best[:, 1] / best[:, 0]
     without, with_rule = np.median(best, axis=0)
     return (
-        f"| {n_given} | {without:.2f} | {with_rule:.2f} | {np.median(ratios):.1f} | {ratios.max():.1f} "
-        f"| {first[0]:.1f} | {first[1]:.1f} |"
+        f"| {n_asked} | {n_given} | {without:.2f} | {with_rule:.2f} | {np.median(ratios):.1f} "
+        f"| {ratios.max():.1f} | {first[0]:.1f} | {first[1]:.1f} |"
     )
 
 
@@ -112,14 +115,14 @@ def main() -> None:
     network = fit_network(table, learn(table))
     base, row = network.without_rules(), dict(zip(NAMES, next(iter(table.rows())), strict=True))
     print(
-        "| digits given | without the rule, ms | with it, ms | ratio, median | ratio, largest "
-        "| first call, ms, without | with it |\n|---|---|---|---|---|---|---|"
+        "| digits asked | given | without the rule, ms | with it, ms | ratio, median | ratio, largest "
+        "| first call, ms, without | with it |\n|---|---|---|---|---|---|---|---|"
     )
     network.query(NAMES[0]), base.query(NAMES[0])
-    for n_given in GIVEN:
-        print(asked(network, row, n_given), flush=True)
+    for n_asked, n_given in QUESTIONS:
+        print(asked(network, row, n_asked, n_given), flush=True)
     print("\n| a network of 13 digits | without its rule, ms | with it | ratio |\n|---|---|---|---|")
-    for name, ask in others(table).items():
+    for name, ask in other_calls(table).items():
         pair = paired(lambda ask=ask: ask(base), lambda ask=ask: ask(network), limit)  # type: ignore[misc]
         print(told(name, *pair), flush=True)
     print("\n| learn | without rules, ms | with them | ratio |\n|---|---|---|---|")

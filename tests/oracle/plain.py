@@ -64,6 +64,11 @@ def plain_search(
     )
     run = _Run(problem, schedule, prune, local, max_variables or k + 1)
     run.carry_out()
+    while isinstance(criterion, Significance) and (
+        higher := criterion.next_judge(run.problem.judge, run.trace, table.n_variables)
+    ):
+        run.problem = run.problem.at(higher)
+        run.to_the_end()
     return SearchRun(tuple(run.trace), run.graphs_tested, run.n_scored, run.n_scored)
 
 
@@ -97,6 +102,9 @@ class _Run:
             start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))), rules.fill_in)
             assert start is not None
             self.add(0, judge(self.problem, [start])[0])
+        self.to_the_end()
+
+    def to_the_end(self) -> None:
         self.forward()
         seen: list[LinkSet] = []
         while self.graph.links not in seen:

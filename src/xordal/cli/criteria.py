@@ -23,6 +23,13 @@ class CriterionOptions:
             "looked at.",
         ),
     ] = None
+    fdr: Annotated[
+        float | None,
+        typer.Option(
+            help="Instead of --alpha, to screen many columns: the share, about and on average, of the sets "
+            "learned in which a column was not needed.",
+        ),
+    ] = None
     delta_h: Annotated[
         float | None,
         typer.Option(
@@ -58,6 +65,8 @@ class CriterionOptions:
         given: dict[str, Criterion] = {}
         if self.alpha is not None:
             given["--alpha"] = Significance(self.alpha)
+        if self.fdr is not None:
+            given["--fdr"] = Significance(self.fdr, control="fdr")
         if self.delta_h is not None:
             given["--delta-h"] = EntropyDecrement(self.delta_h)
         if self.bic:

@@ -10,7 +10,7 @@ from xordal.formats.checked import Node
 from xordal.formats.rule_json import rule_from_json
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
-from xordal.types.choices import Phase, StoppedBy
+from xordal.types.choices import Control, Phase, StoppedBy
 from xordal.types.groups import GroupKind, Share, Submodel
 from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule, Rate, Rule, RuleKind
@@ -272,6 +272,8 @@ def _settings(top: Node) -> dict[str, object]:
     criterion["name"].text()
     if (alpha := criterion.get("alpha")) is not None and not 0 < alpha.share() < 1:
         alpha.wrong("there must be a probability above 0 and below 1")
+    if (control := criterion.get("control")) is not None and control.text() not in get_args(Control):
+        control.wrong("there must be fwer or fdr")
     if (threshold := criterion.get("delta_h")) is not None:
         threshold.number(0)
     top["max_links"].integer(1, _MOST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from xordal.learning.rules import seeks_rules, with_rules
 from xordal.pi.joint import Joint
 from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.constraints import FREE, Constraints, rules
-from xordal.search.driver import Progress, Search
+from xordal.search.driver import GoOn, Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.plan import Plan
 from xordal.search.problem import Problem
@@ -189,6 +189,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
                 local=LocalSearch(problem) if plan.local_search else None,
                 time_left=_time_left(known, problem, notice, plan),
                 journal=journal,
+                go_on=_going_on(known, problem, plan),
                 on_entry=on_entry,
                 on_progress=on_progress,
             )
@@ -218,6 +219,24 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
     except KeyboardInterrupt:
         raise Interrupted(_timed(learned, watch)) from None
     return _timed(learned, watch)
+
+
+def _going_on(known: Known, problem: Problem, plan: Plan) -> GoOn:
+    """Return what raises the level as more is accepted, where the share of false sets is what alpha bounds."""
+    criterion, judge = plan.criterion, problem.judge
+
+    def go_on(trace: Sequence[TraceEntry]) -> tuple[Problem, Pruner | None] | None:
+        nonlocal judge
+        higher = None
+        if isinstance(criterion, Significance):
+            higher = criterion.next_judge(judge, trace, len(known.variables))
+        if higher is None:
+            return None
+        judge = higher
+        more = problem.at(judge)
+        return more, Pruner(more, known.largest(plan)) if plan.prune else None
+
+    return go_on
 
 
 def _read(source: Any, reading: ReadingOptions) -> CategoricalTable | Joint:

@@ -30,6 +30,11 @@ _PROMISE = (
     "column that depends on nothing is linked. That does not say that each link belongs to the true network: "
     "two columns may be linked because both depend on a third."
 )
+_PROMISE_ON_AVERAGE = (
+    "Of the sets of links that are learned, a share of about {share:g} % at most, on average, holds a column "
+    "that was not needed. That does not say that the others hold links of the true network only: two columns "
+    "may be linked because both depend on a third."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +267,11 @@ def _promise(learned: Learned) -> str:
     """Return what the criterion promises, and what it does not."""
     criterion = learned.settings["criterion"]
     alpha = criterion.get("alpha") if isinstance(criterion, dict) else None
-    return _PROMISE.format(sure=100 * (1 - alpha)) if isinstance(alpha, int | float) else ""
+    if not isinstance(alpha, int | float):
+        return ""
+    if isinstance(criterion, dict) and criterion.get("control") == "fdr":
+        return _PROMISE_ON_AVERAGE.format(share=100 * alpha)
+    return _PROMISE.format(sure=100 * (1 - alpha))
 
 
 def _notes(learned: Learned) -> tuple[str, ...]:

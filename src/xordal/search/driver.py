@@ -12,7 +12,7 @@ lookahead 0 for which nothing was tested.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import comb
@@ -37,6 +37,9 @@ from xordal.statistics.criterion import Evidence
 from xordal.types.choices import StoppedBy
 from xordal.types.trace import SearchRun, Trace, TraceEntry
 from xordal.types.varsets import LinkSet
+
+GoOn = Callable[[Sequence[TraceEntry]], tuple[Problem, Pruner | None] | None]
+"""From what a search has learned at its end to what it goes on with; None where that is all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +105,14 @@ class Search:
     journal
         Where to write down what is learned. What it holds already, an earlier run of the same search has
         learned: it is taken as it is.
+    go_on
+        Called with the trace when the search has come to its end; the same problem with a judge of a higher
+        level, and its pruner, if it is to go on with these.
     on_entry, on_progress
         Called with each trace entry as it is learned, and every few thousand variable sets.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is to be done, and who is told
         self,
         problem: Problem,
         schedule: Schedule,
@@ -115,17 +121,20 @@ class Search:
         local: LocalSearch | None = None,
         time_left: TimeLeft | None = None,
         journal: Journal | None = None,
+        go_on: GoOn = lambda trace: None,
         on_entry: Callable[[TraceEntry], None] = lambda entry: None,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self._problem = problem
         self._state = GraphState(ChordalGraph.empty(len(problem.n_levels)))
         self._lookaheads: dict[int, Lookahead] = {}
+        self._candidates_before = 0
         self._schedule = schedule
         self._pruner = pruner
         self._local = local
         self._watch = problem.watch
         self._journal = journal
+        self._go_on = go_on
         self._known = deque(journal.entries if journal else ())
         self._on_entry = on_entry
         self._meter = Meter(self._watch, time_left or TimeLeft({}), on_progress)
@@ -143,12 +152,13 @@ class Search:
         self._watch.phases.turn_to("scoring")
         try:
             self._add_required()
-            self._forward()
-            seen: set[LinkSet] = set()
-            while self.graph.links not in seen:
-                seen.add(self.graph.links)  # a graph that comes back would come back for ever
-                if self._refine():
-                    self._forward()
+            self._to_the_end()
+            while (more := self._go_on(self._trace)) is not None:
+                self._problem, self._pruner = more
+                self._candidates_before += self._scored()
+                self._lookaheads.clear()
+                self._held = Held(self._problem, self._state, self._meter.tell)
+                self._to_the_end()
         except Stopped as stopped:
             self._stopped_by = stopped.by
             return self.so_far()
@@ -157,12 +167,25 @@ class Search:
         self._stopped_by = None
         return self.so_far()
 
+    def _to_the_end(self) -> None:
+        """Carry the schedule out, and again while idle links are taken out or moves made."""
+        self._forward()
+        seen: set[LinkSet] = set()
+        while self.graph.links not in seen:
+            seen.add(self.graph.links)  # a graph that comes back would come back for ever
+            if self._refine():
+                self._forward()
+
+    def _scored(self) -> int:
+        return sum(one.candidates_scored for one in self._lookaheads.values())
+
     def so_far(self) -> SearchRun:
         """Return what has been learned up to now."""
         return SearchRun(
             tuple(self._trace),
             self._meter.graphs_tested,
-            sum(one.candidates_scored for one in self._lookaheads.values())
+            self._candidates_before
+            + self._scored()
             + (0 if self._local is None else self._local.candidates_scored),
             self._meter.sets_scanned,
             self._stopped_by,

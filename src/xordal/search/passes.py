@@ -3,6 +3,7 @@
 A trace holds only what was learned. Which lookaheads ran in vain follows from the schedule: an entry of i links
 belongs to the running ``lookahead(i)``, since the same lookahead cannot learn later what it could not learn now
 unless something else came first, and that would be the next entry. Moves of a local search belong to no pass.
+Of a search that goes on at a higher level, runs of the schedule that learned nothing are not told apart.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ def passes(trace: Trace, schedule: Schedule, n_variables: int) -> tuple[Pass, ..
     waiting = list(trace)[len(required) :]
     done: list[Pass] = []
     missing = _forward(waiting, schedule, missing, done)
-    while waiting and _is_between(waiting[0]):
+    n_left = len(waiting) + 1
+    while 0 < len(waiting) < n_left:  # idle links went, moves were made, or the level rose
+        n_left = len(waiting)
         while waiting and _is_between(waiting[0]):  # then the schedule starts again
             entry = waiting.pop(0)
             missing += len(entry.links) if entry.action == "remove" else -len(entry.links)

@@ -6,7 +6,7 @@ And how candidates are put to those who count and decide: :func:`evidence` and :
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple
 
@@ -82,6 +82,10 @@ class Problem:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shapes", Shapes(self.judge, self.n_levels))
+
+    def at(self, judge: Judge) -> Problem:
+        """Return the same problem with another judge; what was scanned at the level of this one is not kept."""
+        return replace(self, judge=judge, known_blocks={}, on_scanned=lambda size, block: None)
 
     def weigh(self, steps: Iterable[Addition]) -> None:
         """Work out what single additions gain, and their degrees of freedom, of those that are not known.

@@ -18,12 +18,13 @@ hypotheses by static weights (:mod:`xordal.statistics.weights`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
 from math import inf, log
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +33,13 @@ from xordal.errors import SettingsError
 from xordal.graph.pieces import pieces
 from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile_of
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
+from xordal.statistics.discoveries import beta, n_accepted
 from xordal.statistics.needed import NeededParts, largest_part, largest_part_of_free
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value, lowest_by_mean
 from xordal.statistics.oddness import SHARE, is_tested, of_sets
 from xordal.statistics.weights import Weights
+from xordal.types.choices import Control
+from xordal.types.trace import TraceEntry
 from xordal.types.varsets import VarSet, members
 
 _LARGE = 64  # degrees of freedom from which on a bound on the mean is much quicker than exact moments
@@ -55,6 +59,10 @@ class Significance:
         Probability, about, of accepting any set of links with a piece that gains nothing in the population.
     seed
         Of the shuffles by which the largest sparse tables are judged.
+    control
+        ``"fwer"``: alpha is the probability that any accepted set is false. ``"fdr"``: it is the share of false
+        sets among those accepted, on average, which finds more where there is much to find
+        (:mod:`xordal.statistics.discoveries`).
 
     Examples
     --------
@@ -66,9 +74,12 @@ class Significance:
 
     alpha: float = 0.05
     seed: int = 0
+    control: Control = "fwer"
     is_score: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if self.control not in get_args(Control):
+            raise SettingsError(f"control must be 'fwer' or 'fdr', not {self.control!r}.")
         is_number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
         if not is_number or not 0 < self.alpha < 1:
             raise SettingsError(f"alpha must be a probability between 0 and 1, not {self.alpha!r}.")
@@ -79,11 +90,20 @@ class Significance:
         """Return the judge of candidates in this sample."""
         if sample.n_rows is None or sample.counter is None:
             return EntropyDecrement(0.0)
-        return SignificanceJudge(self.alpha, sample, int(self.seed))
+        judge = SignificanceJudge(self.alpha, sample, int(self.seed))
+        return judge if self.control == "fwer" else judge.raised(beta(1, len(sample.n_levels)))
+
+    def next_judge(self, judge: Judge, trace: Sequence[TraceEntry], n_variables: int) -> Judge | None:
+        """Return a judge of a higher level, if what was accepted allows for one; ``judge`` is that of now."""
+        if self.control == "fwer" or not isinstance(judge, SignificanceJudge):
+            return None
+        factor = beta(n_accepted(trace), n_variables)
+        return judge.raised(factor) if factor > judge.factor else None
 
     def to_json(self) -> dict[str, object]:
         """Return the name, the level and the seed: all that what it accepts depends on."""
-        return {"name": "Significance", "alpha": self.alpha, "seed": int(self.seed)}
+        control = {} if self.control == "fwer" else {"control": self.control}
+        return {"name": "Significance", "alpha": self.alpha, "seed": int(self.seed), **control}
 
 
 class SignificanceJudge:
@@ -91,13 +111,19 @@ class SignificanceJudge:
 
     def __init__(self, alpha: float, sample: Sample, seed: int) -> None:
         assert sample.n_rows is not None and sample.counter is not None
-        self._log_alpha = log(alpha)
+        self._alpha, self._log_alpha, self.factor = alpha, log(alpha), 1.0
         self._n_rows, self._n_levels = sample.n_rows, sample.n_levels
         weights = Weights(len(sample.n_levels), sample.max_links, sample.max_variables)
         self._log_weight = cache(weights.log_weight)
         self._is_plain = sample.design is None
         self._law = NullLaw(sample.counter, sample.n_levels, seed, sample.design, sample.check)
         self._needed = NeededParts(self._law, sample.n_levels)
+
+    def raised(self, factor: float) -> SignificanceJudge:
+        """Return the judge of the same sample at so many times the level; what was counted is shared."""
+        found = copy(self)
+        found.factor, found._log_alpha = factor, log(self._alpha) + log(factor)
+        return found
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
         """Rank by -log p of the least needed piece.

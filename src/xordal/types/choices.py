@@ -35,3 +35,6 @@ HiddenBy = Literal["size", "letter"]
 
 CacheBy = Literal["time", "content", "off"]
 """How a packed table is known to be that of the data: by size and time of files, by content; or no cache."""
+
+Control = Literal["fwer", "fdr"]
+"""What alpha bounds: the probability of any false set, or the share of false sets on average."""

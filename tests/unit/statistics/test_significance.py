@@ -213,13 +213,14 @@ def test_each_criterion_learns_the_music_box(criterion: Criterion) -> None:
     dof=st.integers(0, 5000),
     n_context=st.integers(0, 3),
     alpha=st.sampled_from([1e-300, 1e-6, 0.05, 0.999]),
+    is_odd=st.booleans(),
 )
 def test_the_least_gain_is_where_the_ceiling_begins(
-    n_rows: int, dof: int, n_context: int, alpha: float
+    n_rows: int, dof: int, n_context: int, alpha: float, *, is_odd: bool
 ) -> None:
     table = CategoricalTable.from_rows("abcdef", [(0, 1, 0, 1, 0, 1), (1, 0, 1, 1, 0, 0)])
     sample = replace(sample_of(table), n_rows=n_rows)
-    judge, shape = Significance(alpha).on(sample), Shape(3, 3, n_context, dof)
+    judge, shape = Significance(alpha).on(sample), Shape(3, 3, n_context, dof, is_odd=is_odd)
     least = judge.least_gain(shape)
     assert judge.ceiling(shape, np.array([least]))[0] == -inf
     assert judge.ceiling(shape, np.array([least * (1 + 1e-8) + 1e-15]))[0] > -inf

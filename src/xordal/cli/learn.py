@@ -195,10 +195,13 @@ def _tell_doubts(
 ) -> None:
     """Say which steps chance may explain, and what ended the search before it was done."""
     from xordal.cli import screen
+    from xordal.formats.effects import smallest_text
     from xordal.formats.text import weakness
 
     if not result.quiet and (warning := weakness(learned)):
         screen.notes().print(f"\nWarning: {warning}")
+    if not result.quiet and result.is_plain and learned.links and (smallest := smallest_text(learned)):
+        screen.notes().print(f"\nNote: smaller effects may be missed. {smallest.rstrip('.')}.")
     by = learned.run.stopped_by
     if is_interrupted or by is not None or learned.submodels is None:
         limit = limits.of(by)

@@ -10,7 +10,7 @@ import typer
 from xordal.cli import asking, output
 
 
-def query(
+def query(  # noqa: PLR0913 - one parameter per option
     net: asking.Net,
     asked: Annotated[
         list[str] | None,
@@ -24,6 +24,13 @@ def query(
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also show which evidence moved the answer, and by how much.")
+    ] = False,
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="Also show ranges that hold each probability (95 %), by how many rows are behind.",
+        ),
     ] = False,
     smoothing: asking.Smoothing = None,
     as_json: output.AsJson = False,
@@ -40,9 +47,16 @@ def query(
         raise typer.BadParameter("--mpe answers for all columns; leave out the columns and --explain.")
     if explain and (asked is None or len(asked) != 1):
         raise typer.BadParameter("--explain needs the one column to explain.")
+    if intervals and (mpe or not asked):
+        raise typer.BadParameter("--intervals are of the columns asked for; name them, and leave --mpe out.")
     network = asking.network_of(net, smoothing)
     question = Question(
-        tuple(asked or ()), asking.given_in(network, given), asking.likely_in(network, likely), mpe, explain
+        tuple(asked or ()),
+        asking.given_in(network, given),
+        asking.likely_in(network, likely),
+        mpe,
+        explain,
+        intervals,
     )
     if explain and not (question.given or question.likely):
         raise typer.BadParameter("--explain shows what evidence does; give some with --given or --likely.")

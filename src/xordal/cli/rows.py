@@ -49,6 +49,13 @@ def predict(  # noqa: PLR0913 - one parameter per option
         bool, typer.Option("--impute", help="Instead: write the table with its missing cells filled in.")
     ] = False,
     proba: Annotated[bool, typer.Option("--proba", help="Write the probability of each level.")] = False,
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="Also write the range that holds each probability (95 %), by the rows behind it.",
+        ),
+    ] = False,
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="A,B", help="Copy these columns of the table beside the predictions."),
@@ -69,12 +76,15 @@ def predict(  # noqa: PLR0913 - one parameter per option
     """
     from xordal.formats.predictions import imputed_rows, prediction_rows, predictions_to_json
     from xordal.model.imputing import completed, to_fill
+    from xordal.model.intervals import ranges_of
     from xordal.model.predict import chances_of
 
     if (target is None) == (not impute):
         raise typer.BadParameter("say what to predict: --target COL, or --impute for all missing cells.")
-    if impute and (proba or keep or as_json):
-        raise typer.BadParameter("--impute writes the whole table; leave out --proba, --keep and --json.")
+    if impute and (proba or intervals or keep or as_json):
+        raise typer.BadParameter(
+            "--impute writes the whole table; leave out --proba, --intervals, --keep and --json."
+        )
     if as_json and (proba or keep):
         raise typer.BadParameter(
             "--json has all probabilities and no other columns; leave out --proba and --keep."
@@ -93,12 +103,13 @@ def predict(  # noqa: PLR0913 - one parameter per option
         _note(f"Filled in {filled:,} of {rows.codes.size:,} cells.")
         return
     chances = chances_of(network, rows, target)
+    ranges = ranges_of(network, rows, target, chances) if intervals else None
     if as_json:
-        output.write(to, [json.dumps(predictions_to_json(network, rows, target, chances), indent=2) + "\n"])
+        told = predictions_to_json(network, rows, target, chances, ranges)
+        output.write(to, [json.dumps(told, indent=2) + "\n"])
     else:
-        output.write_table(
-            to, *prediction_rows(network, rows, target, chances, proba, reading.names_in(keep) or [])
-        )
+        kept = reading.names_in(keep) or []
+        output.write_table(to, *prediction_rows(network, rows, target, chances, proba, kept, ranges))
     _tell_accuracy(network, rows, target, chances)
 
 

@@ -25,6 +25,7 @@ class Question:
     likely: Mapping[str, Mapping[Hashable, float]]
     mpe: bool = False
     explain: bool = False
+    intervals: bool = False
 
     @property
     def condition(self) -> str:
@@ -52,7 +53,8 @@ def finite(number: float) -> float | None:
 def answer_to_json(network: DecomposableMarkovNetwork, question: Question) -> Json:
     """Return the answer as plain lists, numbers and strings.
 
-    ``answer`` is a list of objects with ``level`` (or ``levels``, of several columns) and ``probability``.
+    ``answer`` is a list of objects with ``level`` (or ``levels``, of several columns) and ``probability``, and
+    with ``interval`` where ranges are asked for.
     """
     evidence = network.log_probability(question.given, question.likely)
     told: Json = {"asked": list(question.asked), "given": {k: plain(v) for k, v in question.given.items()}}
@@ -72,18 +74,41 @@ def answer_to_json(network: DecomposableMarkovNetwork, question: Question) -> Js
         told["marginals"] = {name: _levels(answer) for name, answer in margins.items()}
         return told
     if len(question.asked) == 1:
-        told["answer"] = _levels(network.query(question.asked[0], question.given, question.likely))
+        answer = _levels(network.query(question.asked[0], question.given, question.likely))
     else:
         joint = network.query(list(question.asked), question.given, question.likely)
-        told["answer"] = [
+        answer = [
             {"levels": [plain(level) for level in cell], "probability": chance}
             for cell, chance in joint.items()
         ]
+    if question.intervals:
+        for one, interval in zip(answer, _intervals(network, question), strict=True):
+            one["interval"] = list(interval)
+    told["answer"] = answer
     if question.explain:
         told["explanation"] = story_to_json(
             network.why_answer(question.asked[0], question.given, question.likely)
         )
     return told
+
+
+def _intervals(network: DecomposableMarkovNetwork, question: Question) -> list[tuple[float, float]]:
+    asked = question.asked[0] if len(question.asked) == 1 else list(question.asked)
+    return list(network.query_intervals(asked, question.given, question.likely).values())
+
+
+def _interval_lines(
+    network: DecomposableMarkovNetwork, question: Question, rows: list[tuple[Hashable, float]]
+) -> list[str]:
+    """Return the ranges of the probabilities in the order of the levels; of very many the most probable."""
+    both = list(zip(rows, _intervals(network, question), strict=True))
+    if len(both) > _MOST_ROWS:
+        both = sorted(both, key=lambda one: -one[0][1])[:_MOST_ROWS]
+    longest = max(width_of(shown(label)) for (label, _), _ in both)
+    lines = ["", "Each is in its range with 95 %, the links taken as they are:"]
+    for (label, _), (low, high) in both:
+        lines.append(f"  {padded(shown(label), longest)}  {probability(low)} to {probability(high)}")
+    return lines
 
 
 def _levels(answer: Mapping[Hashable, float]) -> list[Json]:
@@ -128,7 +153,10 @@ def answer_lines(
         joint = network.query(list(question.asked), question.given, question.likely)
         rows = [(", ".join(map(str, cell)), chance) for cell, chance in joint.items()]
     head = ", ".join(map(shown, question.asked))
-    lines = [f"{head}{_given(question)}:", *_bars(rows, width, blocks), *_evidence_line(network, question)]
+    lines = [f"{head}{_given(question)}:", *_bars(rows, width, blocks)]
+    if question.intervals:
+        lines += _interval_lines(network, question, rows)
+    lines += _evidence_line(network, question)
     if question.explain:
         lines += ["", *story_lines(network.why_answer(question.asked[0], question.given, question.likely))]
     return lines

@@ -22,8 +22,8 @@ _KNOWN = {
     "format", "version", "xordal", "variables", "links", "cliques", "n_rows", "levels", "smoothing", "tables",
     "data", "copies", "single_link", "colored_links", "submodels", "submodels_up_to",
     "sets_that_follow", "sets_not_examined",
-    "trace", "rules", "network_rules", "rule_links", "graphs_tested", "candidates_scored", "sets_scanned",
-    "stopped_by", "seconds", "phases",
+    "trace", "smallest_effects", "rules", "network_rules", "rule_links",
+    "graphs_tested", "candidates_scored", "sets_scanned", "stopped_by", "seconds", "phases",
 }  # fmt: skip
 Levels = tuple[tuple[Hashable, ...], ...]
 
@@ -74,6 +74,7 @@ def history(
         levels=levels,
         n_following=0 if following is None else following.integer(0),
         n_unexamined=0 if unexamined is None else unexamined.integer(0),
+        gain_ranges=tuple(_range(item.get("gain_range")) for item in top["trace"].items()),
     )
 
 
@@ -164,7 +165,17 @@ def _submodel(node: Node, variables: tuple[str, ...], levels: Levels, n_rows: in
         undecided=() if undecided is None else read_links(undecided, variables),
         turned=_turned(node.get("turned"), whole, variables),
         rule=None if rule is None else _rule(rule, whole, variables, levels, n_rows),
+        hidden_range=_range(node.get("hidden_range")),
     )
+
+
+def _range(node: Node | None) -> tuple[float, float] | None:
+    if node is None:
+        return None
+    ends = [item.number(0) for item in node.items()]
+    if len(ends) != 2 or ends[0] > ends[1]:
+        node.wrong("a range has a lower and an upper end")
+    return ends[0], ends[1]
 
 
 def _number(node: Node | None) -> float | None:

@@ -6,7 +6,9 @@ Variables appear by name everywhere. A key whose feature a run did not use is ab
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
+from xordal.formats.effects import smallest_effects
 from xordal.formats.rule_json import rule_to_json
 from xordal.pi.zoo.codes import Codes, TypingError
 from xordal.pi.zoo.model import Model
@@ -37,7 +39,11 @@ def to_json(learned: Learned) -> Json:
         **_rules(learned),
         "cliques": [list(learned.names(clique)) for clique in learned.cliques],
         **({"copies": _named(learned.variables, learned.copies)} if learned.copies else {}),
-        "trace": [_entry(learned, entry) for entry in learned.trace],
+        "trace": [
+            _entry(learned, entry, range_of)
+            for entry, range_of in zip_longest(learned.trace, learned.gain_ranges)
+        ],
+        **_smallest(learned),
         "graphs_tested": run.graphs_tested,
         "candidates_scored": run.candidates_scored,
         "sets_scanned": run.sets_scanned,
@@ -114,6 +120,7 @@ def _submodel(submodel: Submodel, names: tuple[str, ...]) -> Json:
         **({"context": list(named.context)} if named.context else {}),
         "total_correlation": named.total_correlation,
         **({} if named.hidden is None else {"hidden": named.hidden}),
+        **({} if named.hidden_range is None else {"hidden_range": list(named.hidden_range)}),
         **({} if named.share is None else {"share": _share(named.share)}),
         **_significance(named.log_p_value, named.p_value),
         **(
@@ -161,7 +168,13 @@ def _rules(learned: Learned) -> Json:
     return {"rules": [rule_to_json(rule, learned.variables, learned.levels) for rule in learned.rules]}
 
 
-def _entry(learned: Learned, entry: TraceEntry) -> Json:
+def _smallest(learned: Learned) -> Json:
+    """Return the smallest effects that could have been shown, by the number of columns."""
+    found = smallest_effects(learned)
+    return {"smallest_effects": {str(size): nats for size, nats in found.items()}} if found else {}
+
+
+def _entry(learned: Learned, entry: TraceEntry, range_of: tuple[float, float] | None) -> Json:
     rule = {} if entry.rule is None else rule_to_json(entry.rule, learned.variables, learned.levels)
     return {
         "action": entry.action,
@@ -171,6 +184,7 @@ def _entry(learned: Learned, entry: TraceEntry) -> Json:
         "links": _named(learned.variables, entry.links),
         **({"fill_in": _named(learned.variables, entry.fill_in)} if entry.fill_in else {}),
         "gain": entry.gain,
+        **({} if range_of is None else {"gain_range": list(range_of)}),
         "dof": entry.dof,
         **_significance(entry.log_p_value, entry.p_value),
         "graphs_tested": entry.graphs_tested,

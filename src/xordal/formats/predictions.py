@@ -29,20 +29,27 @@ def prediction_rows(
     chances: NDArray[np.float64],
     proba: bool,
     keep: Sequence[str],
+    ranges: NDArray[np.float64] | None = None,
 ) -> tuple[list[str], Iterator[Row]]:
-    """Return names and rows of a table of predictions: the level and its probability, or all probabilities."""
+    """Return names and rows of a table of predictions: the level and its probability, or all probabilities.
+
+    ``ranges``, shape (rows, levels, 2), come behind each probability.
+    """
     levels = [str(level) for level in network.levels_of(target)]
     kept = [named(rows.columns, name) for name in keep]
     copies = [[*(str(level) for level in column.levels), ""] for column in kept]
     columns = [column.codes.tolist() for column in kept]
     best = np.argmax(chances, axis=1).tolist()
-    if proba:
-        names = [f"{target}={level}" for level in levels]
-    else:
-        names = [target, "probability"]
+    names = [f"{target}={level}" for level in levels] if proba else ["probability"]
+    if ranges is not None:
+        chances = np.concatenate([chances[:, :, None], ranges], axis=2)
+        names = [f"{name}{end}" for name in names for end in ("", " from", " to")]
+    if not proba:
+        names = [target, *names]
 
     def row(number: int) -> Row:
-        told: Row = chances[number].tolist() if proba else (levels[best[number]], chances[number, best[number]])
+        of_best = np.atleast_1d(chances[number, best[number]]).tolist()
+        told: Row = chances[number].reshape(-1).tolist() if proba else (levels[best[number]], *of_best)
         return [*(texts[codes[number]] for texts, codes in zip(copies, columns, strict=True)), *told]
 
     return [*keep, *names], (row(number) for number in range(rows.n_rows))
@@ -66,18 +73,26 @@ def imputed_rows(
 
 
 def predictions_to_json(
-    network: DecomposableMarkovNetwork, rows: RowCodes, target: str, chances: NDArray[np.float64]
+    network: DecomposableMarkovNetwork,
+    rows: RowCodes,
+    target: str,
+    chances: NDArray[np.float64],
+    ranges: NDArray[np.float64] | None = None,
 ) -> Json:
-    """Return predictions as JSON; probabilities are in the order of ``levels``."""
+    """Return predictions as JSON; probabilities, and ranges if given, are in the order of ``levels``."""
     levels = [plain(level) for level in network.levels_of(target)]
     told: Json = {"target": target, "levels": levels}
     truth, best = _known_target(network, rows, target, chances)
     if len(truth):
         told["accuracy"] = float((truth == best).mean())
-    told["predictions"] = [
+    found: list[Json] = [
         {"level": levels[code], "probabilities": row}
         for code, row in zip(np.argmax(chances, axis=1).tolist(), chances.tolist(), strict=True)
     ]
+    if ranges is not None:
+        for one, intervals in zip(found, ranges.tolist(), strict=True):
+            one["intervals"] = intervals
+    told["predictions"] = found
     return told
 
 

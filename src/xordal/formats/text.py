@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from math import floor, log
 
 from xordal.errors import counted
+from xordal.formats.effects import smallest_text
 from xordal.formats.rules import rule_text
 from xordal.formats.shown import beside, shown
 from xordal.statistics.chance import WEAK, weak_entries
@@ -314,27 +315,27 @@ def not_found(learned: Learned) -> list[str]:
     if isinstance(criterion := settings["criterion"], dict) and "delta_h" in criterion:
         effect = f"gains more than {criterion['delta_h']} nats, the smallest effect this run can show"
     if (alpha := _alpha(learned)) is not None:
+<<<<<<< HEAD
         effect = f"is significant at alpha = {alpha:g}"
     shown_by_rows = [] if alpha is None else [_smallest_effect(learned, alpha)]
     return [f"No links found: no {reach} {effect}.", *shown_by_rows]
+=======
+        is_share = isinstance(criterion, dict) and criterion.get("control") == "fdr"
+        effect = f"is significant at {'a false discovery rate of' if is_share else 'alpha ='} {alpha:g}"
+        advice = "Weaker effects need more rows"
+    larger = "another --schedule" if single else "-m 4 or more"
+    shown_by_rows = [] if alpha is None else [_smallest_effect(learned)]
+    return [
+        f"No links found: no {reach} {effect}.",
+        *shown_by_rows,
+        f"{advice}, larger hidden groups {larger}.",
+    ]
+>>>>>>> 991a938 (How sure: ranges of answers, gains and hidden parts; the smallest effect that could be seen, also when something was found)
 
 
-def _smallest_effect(learned: Learned, alpha: float) -> str:
-    """Return what these rows could have shown: of two and of three columns with two levels."""
-    from xordal.statistics.significance import smallest_gain
-
-    k = learned.settings["max_links"]
-    m = learned.settings.get("max_variables")
-    n_rows, n_variables = learned.n_rows, len(learned.variables)
-    if n_rows is None or not isinstance(k, int) or n_variables < 2:
+def _smallest_effect(learned: Learned) -> str:
+    """Return what these rows could have shown, of columns with two levels."""
+    found = smallest_text(learned)
+    if found is None:
         return "There is nothing to link."
-    bounds = (k, m if isinstance(m, int) else k + 1)
-    sizes = [2, 3] if k >= 3 and bounds[1] >= 3 and n_variables >= 3 else [2]
-    least = {size: smallest_gain(size, n_variables, n_rows, bounds, alpha) for size in sizes}
-    if least[2] > log(2):
-        return f"In {counted(n_rows, 'row')} not even two columns that say the same could be seen."
-    three = f", three at least {least[3]:.2g}" if 3 in least else ""
-    size = f"{counted(n_rows, 'row')} of {counted(n_variables, 'column')}"
-    return (
-        f"In {size}, two of two levels must share at least {least[2]:.2g} nats{three} (a fair coin has 0.69)."
-    )
+    return found if found.endswith(".") else f"{found} (a fair coin has 0.69)."

@@ -19,6 +19,7 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.learning.groups import announcement, with_groups
 from xordal.learning.known import Known
+from xordal.learning.ranges import gain_ranges
 from xordal.learning.rules import seeks_rules, with_rules
 from xordal.pi.joint import Joint
 from xordal.search.checkpoint import Checkpoint, Journal
@@ -321,9 +322,17 @@ def _learned(known: Known, graph: ChordalGraph, run: SearchRun, plan: Plan) -> L
         n_rows=known.n_rows,
         seconds=known.watch.seconds,
         copies=known.copies,
+        gain_ranges=_ranges(known, run),
         levels=known.levels,
         table=known.source if isinstance(known.source, CategoricalTable) else None,
     )
+
+
+def _ranges(known: Known, run: SearchRun) -> tuple[tuple[float, float] | None, ...]:
+    """Return the ranges of what was gained; none of a search that was ended, so that nobody waits."""
+    if known.counter is None or known.design is not None or not run.is_complete:
+        return ()
+    return gain_ranges(run.trace, known.n_levels, known.counter)
 
 
 def _time_left(known: Known, problem: Problem, notice: Callable[[str], None] | None, plan: Plan) -> TimeLeft:

@@ -182,6 +182,36 @@ class DecomposableMarkovNetwork:
             Quotient(cast("Looked", whole), cast("Looked | None", below)) for whole, below in self.tree_tables
         )
 
+    def query_intervals(
+        self,
+        asked: str | Sequence[str],
+        given: Given | None = None,
+        likely: Likely | None = None,
+        *,
+        sure: float = 0.95,
+    ) -> dict[Any, tuple[float, float]]:
+        """Return, for each probability of :meth:`query`, a range that holds it with this probability.
+
+        It tells how far the rows pin the tables of the cliques down (:mod:`xordal.model.intervals`); the links
+        are taken as given.
+
+        Raises
+        ------
+        DataError
+            If the network was not counted from rows, holds an additive rule, or has a clique of too many cells.
+
+        Examples
+        --------
+        >>> from xordal import learn
+        >>> coin = {"coin": ["heads"] * 60 + ["tails"] * 40, "other": ["a", "b"] * 50}
+        >>> low, high = learn(coin).network().query_intervals("coin")["heads"]
+        >>> round(low, 3), round(high, 3)
+        (0.502, 0.692)
+        """
+        from xordal.model.intervals import query_intervals
+
+        return query_intervals(self, asked, given, likely, sure=sure)
+
     def query(
         self, asked: str | Sequence[str], given: Given | None = None, likely: Likely | None = None
     ) -> dict[Any, float]:
@@ -285,6 +315,20 @@ class DecomposableMarkovNetwork:
         from xordal.model.predict import predict_proba
 
         return predict_proba(self, data, target, unseen=unseen, absent=absent)
+
+    def predict_intervals(
+        self,
+        data: Any,
+        target: str,
+        *,
+        sure: float = 0.95,
+        unseen: Unseen = "error",
+        absent: Absent = "error",
+    ) -> NDArray[np.float64]:
+        """Return the ranges of :meth:`predict_proba`, shape (rows, levels, 2); see :meth:`query_intervals`."""
+        from xordal.model.intervals import predict_intervals
+
+        return predict_intervals(self, data, target, sure, unseen=unseen, absent=absent)
 
     def predict(
         self, data: Any, target: str, *, unseen: Unseen = "error", absent: Absent = "error"

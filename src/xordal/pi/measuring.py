@@ -97,6 +97,7 @@ def measured(rows: Rows, submodel: Submodel, sharing: Sharing | None = None) -> 
         total_correlation=found.total.nats,
         hidden=found.hidden.nats,
         share=found.share(),
+        hidden_range=found.range(),
         log_p_value=log_p,
         log_p_corrected=corrected(log_p, len(rows.n_levels), submodel),
         pairwise_bound=_pairwise_bound(found, submodel),

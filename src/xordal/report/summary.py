@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xordal.errors import counted
 from xordal.formats.additive import evidence_text, function_lines, rule_words
 from xordal.formats.additive import told as told_rules
+from xordal.formats.effects import smallest_text
 from xordal.formats.shown import shown
 from xordal.formats.stories import setting_text, told_settings
 from xordal.formats.text import copies_lines, link_text, not_found, weakness
@@ -255,6 +256,8 @@ def _facts(network: DecomposableMarkovNetwork) -> tuple[tuple[str, str], ...]:
             ("smoothing", f"{smoothing_text(network.smoothing)} row{'' if network.smoothing == 1 else 's'}")
         )
     if (learned := network.learned) is not None:
+        if (smallest := smallest_text(learned)) is not None:
+            facts.append(("smallest effect that could be seen", smallest.rstrip(".")))
         facts += [
             ("graphs tested, as the paper counts them", f"{learned.run.graphs_tested:,}"),
             ("candidates scored", f"{learned.run.candidates_scored:,}"),

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.deviance import moments_of_fit
 from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
+from xordal.statistics.gain_range import Range, corrected_range
 from xordal.statistics.interaction import divergences, product_of_margins
 from xordal.types.groups import Share
 
@@ -162,6 +163,14 @@ class Sharing:
             return Share(estimate, estimate, estimate)
         half = _SURE * sqrt(self._variance(part, estimate)) / whole
         return Share(estimate, max(0.0, estimate - half), min(1.0, estimate + half))
+
+    def range(self, part: Unexplained | None = None) -> Range:
+        """Return the 95 % range of a part in nats, by default of the hidden one; of counts only."""
+        assert self.n_rows is not None
+        part = self.hidden if part is None else part
+        chances = self.table / self.table.sum()
+        spread = float((chances * (part.log_ratios - part.nats) ** 2).sum())
+        return corrected_range(part.nats, spread, round(max(part.dof, part.mean)), self.n_rows)
 
     def _variance(self, part: Unexplained, share: float) -> float:
         """Return the variance of part - share * total, of the first order and of the second."""

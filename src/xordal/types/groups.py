@@ -46,6 +46,8 @@ class Submodel:
         The part of it, in nats, that no pairs explain (:mod:`xordal.statistics.hidden`).
     share
         That part as a share of the whole, what chance adds taken off, with its 95 % interval.
+    hidden_range
+        The hidden part without what chance adds: its 95 % range, in nats. None for an exact joint.
     log_p_value
         Of the hidden part: natural logarithm, uncorrected. None for an exact joint.
     log_p_corrected
@@ -78,6 +80,7 @@ class Submodel:
     undecided: LinkSet = ()
     turned: Link | None = None
     rule: Rule | None = None
+    hidden_range: tuple[float, float] | None = None
 
     @property
     def size(self) -> float:
@@ -109,6 +112,7 @@ class NamedSubmodel:
     undecided: tuple[tuple[str, str], ...] = ()
     turned: tuple[str, str] | None = None
     rule: Rule | None = None
+    hidden_range: tuple[float, float] | None = None
 
     @property
     def p_value(self) -> float | None:
@@ -145,4 +149,5 @@ def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:
         undecided=tuple(map(pair, submodel.undecided)),
         turned=None if submodel.turned is None else pair(submodel.turned),
         rule=submodel.rule,
+        hidden_range=submodel.hidden_range,
     )

@@ -37,7 +37,8 @@ class Learned:
     significance the second is linked with the first at most, which stands for both. ``levels`` are those of
     each variable, where they are known: the functions of rules are in their order. ``table`` is what was
     learned from, from which :meth:`network` and all that follows are made; None for an exact joint, and in what
-    is read from a file.
+    is read from a file. ``gain_ranges`` are the 95 % ranges of what the steps of the trace gain, None for links
+    taken out and rules; empty for an exact joint and under survey weights.
 
     Examples
     --------
@@ -62,6 +63,7 @@ class Learned:
     levels: tuple[tuple[Hashable, ...], ...] | None = field(default=None, compare=False, repr=False)
     n_following: int = 0
     n_unexamined: int = 0
+    gain_ranges: tuple[tuple[float, float] | None, ...] = field(default=(), compare=False)
     table: Any = field(default=None, compare=False)
 
     @property

@@ -1,0 +1,75 @@
+"""Ranges of gains: the formula by hand, and that they cover."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import numpy as np
+import pytest
+
+from xordal import CategoricalTable, learn
+from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.formats.effects import smallest_effects
+from xordal.formats.json import to_json
+from xordal.pi.zoo import music_box
+from xordal.statistics.gain_range import gain_range
+from xordal.types.varsets import SignedSets, VarSet
+
+PAIR: SignedSets = {VarSet(3): 1, VarSet(1): -1, VarSet(2): -1}
+
+
+def test_by_hand() -> None:
+    counts = np.array([[30, 10], [20, 40]])
+    rows = [(x, y) for x in (0, 1) for y in (0, 1) for _ in range(counts[x, y])]
+    (counted,) = NumpyCounter(CategoricalTable.from_rows("xy", rows)).counts([VarSet(3)])
+    logs = [log(100 * counts[x, y] / (counts[x].sum() * counts[:, y].sum())) for x, y in rows]
+    gain, variance = float(np.mean(logs)), float(np.var(logs))
+    half = 1.959964 * sqrt(variance / 100 + 2 / 200**2)
+    assert gain_range(PAIR, counted, VarSet(3), 1) == pytest.approx(
+        (gain - 1 / 200 - half, gain - 1 / 200 + half)
+    )
+
+
+@pytest.mark.parametrize("agree", [0.5, 0.6, 0.8])
+def test_ranges_cover(agree: float) -> None:
+    generator = np.random.default_rng(16)
+    true = log(2) + (agree * log(agree) + (1 - agree) * log(1 - agree))
+    held = 0
+    for _ in range(400):
+        x = generator.integers(2, size=300)
+        y = np.where(generator.random(300) < agree, x, 1 - x)
+        (counted,) = NumpyCounter(CategoricalTable.from_columns({"x": x.tolist(), "y": y.tolist()})).counts(
+            [VarSet(3)]
+        )
+        low, high = gain_range(PAIR, counted, VarSet(3), 1)
+        held += low - 1e-12 <= true <= high
+    assert held / 400 >= 0.92
+    if agree > 0.5:  # of nothing the range is too wide, as zero is its end
+        assert held / 400 <= 0.99
+
+
+def test_steps_have_ranges_and_they_are_saved(tmp_path: object) -> None:
+    learned = learn(music_box().joint.sample_table(2000, seed=1))
+    assert len(learned.gain_ranges) == len(learned.trace)
+    for entry, found in zip(learned.trace, learned.gain_ranges, strict=True):
+        if entry.action == "add":
+            assert found is not None
+            assert found[0] < entry.gain < found[1] + entry.dof / 4000
+    told = to_json(learned)
+    trace = told["trace"]
+    assert isinstance(trace, list)
+    assert trace[0]["gain_range"] == list(learned.gain_ranges[0] or ())
+    groups = told["submodels"]
+    assert isinstance(groups, list)
+    low, high = groups[0]["hidden_range"]
+    assert low < groups[0]["hidden"] < high + 0.01
+
+
+def test_the_smallest_effects_grow_with_the_columns_and_fall_with_the_rows() -> None:
+    joint = music_box().joint
+    few, many = (smallest_effects(learn(joint.sample_table(n, seed=1), max_variables=4)) for n in (500, 5000))
+    assert list(few) == [2, 3, 4]
+    assert few[2] < few[3] < few[4]
+    for size, nats in few.items():
+        assert many[size] == pytest.approx(nats / 10)
+    assert smallest_effects(learn(joint)) == {}

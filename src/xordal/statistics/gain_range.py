@@ -1,11 +1,12 @@
 r"""How sure a gain is: the range of the nats that a set of links gains in the population.
 
-What is measured is too large by chance, by about dof / 2n. And 2 n times it varies as a noncentral
-chi-squared: around its mean by 2 dof + 4 lambda, lambda = 2 n gain. Far from zero that is the variance of a
-mean over the rows: each row adds log p(W | links) - log p(W | without), a signed sum of logs, whose variance
-is known from the table itself. So
+2 n times it, G2, varies as a noncentral chi-squared: as the sum of d - 1 squares of standard normal numbers and
+of the square of a number around sqrt(lambda), lambda = 2 n gain in the population. That number has the variance
+1 where the gain is weak. Elsewhere it has that of a mean over the rows: each row adds log p(W | links) - log p(W
+| without), whose variance v among the rows is known from the table itself, and on the scale of the square root
+that is v / (2 gain). So, with r = sqrt(G2 - (d - 1)),
 
-    range = gain - dof / 2n  +-  1.96 sqrt( variance of a row / n  +  2 dof / (2n)^2 ),  not below zero.
+    sqrt(lambda)  =  r  +-  1.96 sqrt( v / (2 gain)  +  (d - 1) / (2 r^2) ),  not below zero.
 
 It is that of one set named beforehand. Of those that a search picked, being the strongest, the gains are
 rather too large; rows that the search has not seen tell (``xordal check``).
@@ -34,7 +35,7 @@ def gain_range(change: SignedSets, counted: CellCounts, variables: VarSet, dof: 
     >>> pairs = CellCounts(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([40, 10, 10, 40]))
     >>> low, high = gain_range({VarSet(3): 1, VarSet(1): -1, VarSet(2): -1}, pairs, VarSet(3), dof=1)
     >>> round(low, 3), round(high, 3)
-    (0.08, 0.295)
+    (0.099, 0.317)
     """
     inside = {v: place for place, v in enumerate(members(variables))}
     logs = np.zeros(len(counted.counts))
@@ -49,9 +50,13 @@ def gain_range(change: SignedSets, counted: CellCounts, variables: VarSet, dof: 
 
 def corrected_range(nats: float, variance: float, dof: int, n_rows: float) -> Range:
     """Return the range of some nats whose terms have this variance among the rows."""
-    middle = nats - dof / (2 * n_rows)
-    half = SURE * sqrt(variance / n_rows + 2 * dof / (2 * n_rows) ** 2)
-    return max(0.0, middle - half), max(0.0, middle + half)
+    others = max(dof - 1, 0)
+    g2 = 2 * n_rows * nats
+    root = sqrt(max(g2 - others, 0.0))
+    own = min(variance / (2 * nats), 1.0) if g2 > 1 else 1.0
+    half = SURE * sqrt(own + others / (2 * max(root**2, sqrt(2 * others), 1.0)))
+    low, high = max(0.0, root - half), root + half
+    return low**2 / (2 * n_rows), high**2 / (2 * n_rows)
 
 
 def _counts_over(counted: CellCounts, places: list[int]) -> NDArray[np.float64]:

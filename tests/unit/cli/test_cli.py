@@ -44,7 +44,7 @@ def test_generate_then_learn_the_music_box(tmp_path: Path, schedule: str, engine
     assert set(contract.split()) <= set(learned)
     assert len(learned["colored_links"]) == 10
     assert ["music_box", "dog", "John"] in [group["variables"] for group in learned["submodels"]]
-    entry = {"action", "lookahead", "links", "gain", "dof", "graphs_tested"}
+    entry = {"action", "lookahead", "links", "gain", "gain_range", "dof", "graphs_tested"}
     assert all(set(step) == entry for step in learned["trace"])
 
 

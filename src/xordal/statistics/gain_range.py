@@ -1,10 +1,10 @@
 r"""How sure a gain is: the range of the nats that a set of links gains in the population.
 
-2 n times it, G2, varies as a noncentral chi-squared: as the sum of d - 1 squares of standard normal numbers and
-of the square of a number around sqrt(lambda), lambda = 2 n gain in the population. That number has the variance
-1 where the gain is weak. Elsewhere it has that of a mean over the rows: each row adds log p(W | links) - log p(W
-| without), whose variance v among the rows is known from the table itself, and on the scale of the square root
-that is v / (2 gain). So, with r = sqrt(G2 - (d - 1)),
+2 n times it, G2, varies as a noncentral chi-squared: as the sum of d - 1 squares of standard normal numbers
+and of the square of a number around sqrt(lambda), lambda = 2 n gain in the population. That number has the
+variance 1 where the gain is weak. Elsewhere it has that of a mean over the rows: each row adds log p(W |
+links) - log p(W | without), whose variance v among the rows is known from the table itself, and on the scale
+of the square root that is v / (2 gain). So, with r = sqrt(G2 - (d - 1)),
 
     sqrt(lambda)  =  r  +-  1.96 sqrt( v / (2 gain)  +  (d - 1) / (2 r^2) ),  not below zero.
 

@@ -315,22 +315,10 @@ def not_found(learned: Learned) -> list[str]:
     if isinstance(criterion := settings["criterion"], dict) and "delta_h" in criterion:
         effect = f"gains more than {criterion['delta_h']} nats, the smallest effect this run can show"
     if (alpha := _alpha(learned)) is not None:
-<<<<<<< HEAD
-        effect = f"is significant at alpha = {alpha:g}"
-    shown_by_rows = [] if alpha is None else [_smallest_effect(learned, alpha)]
-    return [f"No links found: no {reach} {effect}.", *shown_by_rows]
-=======
         is_share = isinstance(criterion, dict) and criterion.get("control") == "fdr"
         effect = f"is significant at {'a false discovery rate of' if is_share else 'alpha ='} {alpha:g}"
-        advice = "Weaker effects need more rows"
-    larger = "another --schedule" if single else "-m 4 or more"
     shown_by_rows = [] if alpha is None else [_smallest_effect(learned)]
-    return [
-        f"No links found: no {reach} {effect}.",
-        *shown_by_rows,
-        f"{advice}, larger hidden groups {larger}.",
-    ]
->>>>>>> 991a938 (How sure: ranges of answers, gains and hidden parts; the smallest effect that could be seen, also when something was found)
+    return [f"No links found: no {reach} {effect}.", *shown_by_rows]
 
 
 def _smallest_effect(learned: Learned) -> str:

@@ -170,7 +170,8 @@ class Sharing:
         part = self.hidden if part is None else part
         chances = self.table / self.table.sum()
         spread = float((chances * (part.log_ratios - part.nats) ** 2).sum())
-        return corrected_range(part.nats, spread, round(max(part.dof, part.mean)), self.n_rows)
+        dof = round(max(part.dof, part.mean))
+        return corrected_range(part.nats, spread, dof, self.n_rows, np.count_nonzero(self.table))
 
     def _variance(self, part: Unexplained, share: float) -> float:
         """Return the variance of part - share * total, of the first order and of the second."""

@@ -23,7 +23,7 @@ def test_by_hand() -> None:
     rows = [(x, y) for x in (0, 1) for y in (0, 1) for _ in range(counts[x, y])]
     (counted,) = NumpyCounter(CategoricalTable.from_rows("xy", rows)).counts([VarSet(3)])
     logs = [log(100 * counts[x, y] / (counts[x].sum() * counts[:, y].sum())) for x, y in rows]
-    gain, variance = float(np.mean(logs)), float(np.var(logs))
+    gain, variance = float(np.mean(logs)), float(np.var(logs)) * 100 / 96
     half, root = 1.959964 * sqrt(variance / (2 * gain)), sqrt(200 * gain)
     expected = [(root + side * half) ** 2 / 200 for side in (-1, 1)]
     assert gain_range(PAIR, counted, VarSet(3), 1) == pytest.approx(expected)

@@ -45,13 +45,14 @@ def gain_range(change: SignedSets, counted: CellCounts, variables: VarSet, dof: 
     logs -= sum(change.values()) * np.log(n_rows)
     shares = counted.counts / n_rows
     gain = float(shares @ logs)
-    return corrected_range(gain, float(shares @ (logs - gain) ** 2), dof, n_rows, len(counted.counts))
+    variance = float(shares @ (logs - gain) ** 2)
+    return corrected_range(gain, variance, dof, n_rows, len(logs))
 
 
 def corrected_range(nats: float, variance: float, dof: int, n_rows: float, n_cells: int) -> Range:
     """Return the range of some nats whose terms have this variance among the rows.
 
-    The terms were estimated too, one for each occupied cell, and so vary less than they should: n / (n - cells).
+    The terms were estimated too, one for each occupied cell, and so vary too little, by (n - cells) / n.
     """
     variance *= n_rows / max(n_rows - n_cells, 1.0)
     others = max(dof - 1, 0)

@@ -171,7 +171,7 @@ class Sharing:
         chances = self.table / self.table.sum()
         spread = float((chances * (part.log_ratios - part.nats) ** 2).sum())
         dof = round(max(part.dof, part.mean))
-        return corrected_range(part.nats, spread, dof, self.n_rows, np.count_nonzero(self.table))
+        return corrected_range(part.nats, spread, dof, self.n_rows, int(np.count_nonzero(self.table)))
 
     def _variance(self, part: Unexplained, share: float) -> float:
         """Return the variance of part - share * total, of the first order and of the second."""

@@ -48,7 +48,7 @@ def columns_of(source: Any) -> list[Column]:
         return record_columns(source)
     if is_plain_pandas(source):
         return [_pandas_column(label, series) for label, series in source.items()]
-    frame = _as_frame(source)
+    frame = as_frame(source)
     if frame is not None:
         return [_frame_column(*column) for column in zip(frame.columns, frame.iter_columns(), strict=True)]
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
@@ -62,7 +62,7 @@ def columns_of(source: Any) -> list[Column]:
     return _array_columns(_as_array(source))
 
 
-def _as_frame(source: Any) -> Any:
+def as_frame(source: Any) -> Any:
     """Return a narwhals frame, or None for what narwhals does not know."""
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError

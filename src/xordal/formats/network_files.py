@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
+from shlex import quote
 
 from xordal.data.files import file_bytes, is_web_page
 from xordal.data.json_lines import looks_like_json
@@ -191,7 +192,7 @@ def _written_only(name: str, held: str, file: str) -> str:
 def _no_network(text: str, file: str) -> str:
     """Return what is wrong with a file of no known format; tables are often named in place of a network."""
     line = text.lstrip()[:1000].splitlines()[0]
-    source = "-" if file == "standard input" else file
+    source = "-" if file == "standard input" else quote(file)
     told = f"{file} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
     if any(sign in line for sign in ",;\t"):
         return (

@@ -30,9 +30,9 @@ from typing import Literal, NoReturn, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.errors import ModelFileError
+from xordal.errors import DataError, ModelFileError
 from xordal.formats.checked import parse
-from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, number, short
+from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_IN_ALL, MOST_VARIABLES, Draft, number, short
 from xordal.formats.endings import NAMES
 from xordal.formats.left_out import rule_remarks
 from xordal.formats.levels import level_from_json, level_to_json
@@ -43,6 +43,9 @@ from xordal.model.network import DecomposableMarkovNetwork
 
 Order = Literal["uai", "pgmpy", "pyagrum"]
 """Whose order of the cells: that of the format's description, or that of a program which has its own."""
+
+MOST_WORDS = MOST_IN_ALL + 2**22
+"""Words of the longest file: cells of all tables, and what is said of the variables before them."""
 
 _COMMENT = re.compile(r"#[^\n]*")
 _COMMENTED_SCOPE = re.compile(r"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S", re.MULTILINE)
@@ -86,7 +89,10 @@ def read_uai(
             if (table < 0).any():
                 numbers.wrong(f"the table of {scope} has negative numbers")
         factors = [Factor(scope, table) for scope, table in zip(scopes, tables, strict=True)]
-        return markov_network(variables, levels, factors)
+        try:
+            return markov_network(variables, levels, factors)
+        except DataError as error:
+            raise ModelFileError(f"{file}: {error}") from None
     told = None if names is None else _told_order(names, f"{file}{NAMES}")
     if told is None and len(_COMMENTED_SCOPE.findall(text)) == len(scopes):
         told = "pyagrum"
@@ -177,8 +183,10 @@ class _Numbers:
     """The words of a file, one after the other; what it claims is compared with what is left of it."""
 
     def __init__(self, text: str, file: str) -> None:
-        self._words = text.split()
+        self._words = text.split(maxsplit=MOST_WORDS)  # each takes some 60 bytes
         self._place, self._file = 0, file
+        if len(self._words) > MOST_WORDS:
+            self.wrong(f"there are more than {MOST_WORDS:,} numbers")
 
     @property
     def is_end(self) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from xordal.data.discretise import bin_labels
+from xordal.data.frames import as_frame
 from xordal.data.levels import ordered_levels
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError, counted
@@ -84,7 +85,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool =
     Raises
     ------
     DataError
-        If a column holds dates or lists, or has missing values, or the target has.
+        If a column holds dates or lists, or has missing values, or the target has; or if two have one name.
     """
     _check_columns(X)
     X = _without_categories(X)
@@ -107,8 +108,8 @@ def _without_categories(X: Any) -> Any:
 
 
 def _check_columns(X: Any) -> None:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(X)
+    if frame is not None:
         for column in frame.iter_columns():
             told = f"Column {column.name!r}"
             if column.dtype.is_temporal():

@@ -258,7 +258,7 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         ):
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
                 raise SettingsError(f"{name} must be a whole number of at least {least}, not {value!r}.")
-        if not 0 < self.alpha < 1:
+        if not isinstance(self.alpha, float | int | np.number) or not 0 < self.alpha < 1:
             raise SettingsError(f"alpha must be between 0 and 1, not {self.alpha!r}.")
 
     def __sklearn_tags__(self) -> Any:

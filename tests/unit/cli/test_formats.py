@@ -194,6 +194,10 @@ def test_a_table_in_place_of_a_network(box: Path, capsys: pytest.CaptureFixture[
     for command in (["query", str(box), "a"], ["inspect", str(box)], ["convert", str(box), f"{box}.bif"]):
         assert run(*command) == 1
         assert "looks like a table" in " ".join(capsys.readouterr().err.split())
+    spaced = box.parent / "my box.csv"
+    spaced.write_bytes(box.read_bytes())
+    assert run("direct", str(spaced)) == 1
+    assert f"xordal learn '{spaced}' -o" in " ".join(capsys.readouterr().err.split())
 
 
 def test_tables_are_written_as_their_ending_says(

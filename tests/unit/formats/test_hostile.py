@@ -12,6 +12,7 @@ import pytest
 
 from tests.bayesian import random_network
 from xordal import BayesianNetwork, DataError, ModelFileError, read_network
+from xordal.formats import uai
 from xordal.formats.network_files import network_text
 from xordal.model.directed import Family
 
@@ -152,12 +153,23 @@ def test_the_level_that_is_there_twice_is_found_at_once(tmp_path: Path) -> None:
         ("BAYES\n1\n2\n1\n1 0\n2\n0.5 0.6\n", "sum to"),
         ("BAYES\n1\n2\n1\n1 0\n2\n0.5\n", "the file ends before"),
         ("MARKOV\n1\n2\n1\n1 0\n2\n-1 1\n", "negative"),
-        ("MARKOV\n1\n2\n1\n1 0\n2\n0 0\n", "nothing possible"),
+        ("MARKOV\n1\n2\n1\n1 0\n2\n0 0\n", "file: The tables .* nothing possible"),
         ("BAYES " + "9" * 100_000, "whole number"),
     ],
 )
 def test_wrong_uai(text: str, words: str, tmp_path: Path) -> None:
     refused(text, tmp_path, words)
+
+
+def test_a_uai_file_of_too_many_numbers_is_refused_before_they_are_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each word takes some twenty times its length: of 256 MB that would be gigabytes."""
+    text = "BAYES\n1\n2\n1\n1 0\n2\n0.5 0.5\n"
+    read(text, tmp_path)
+    monkeypatch.setattr(uai, "MOST_WORDS", len(text.split()))
+    read(text, tmp_path)
+    refused(text + "10 " * 1_000_000, tmp_path, "more than 9 numbers")
 
 
 NODE = 'node a { states = ("u" "v"); }\n'

@@ -128,6 +128,9 @@ def test_values_that_are_no_categories() -> None:
         for estimator in (HiddenGroupFeatures(), MultiLinkClassifier()):
             with pytest.raises(DataError, match=told):
                 estimator.fit(frame.assign(a=column), y)
+    for estimator in (HiddenGroupFeatures(), MultiLinkClassifier()):
+        with pytest.raises(DataError, match="'a' is used more than once"):
+            estimator.fit(frame.rename(columns={"b": "a"}), y)
     with pytest.raises(DataError, match="The target has 400 missing values"):
         HiddenGroupFeatures().fit(frame, [None] * 400)
 
@@ -235,7 +238,15 @@ def test_words_floats_and_three_classes() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"max_variables": 2}, {"alpha": 0}, {"max_groups": 0}, {"n_bins": 1}, {"max_variables": True}]
+    "settings",
+    [
+        {"max_variables": 2},
+        {"alpha": 0},
+        {"max_groups": 0},
+        {"n_bins": 1},
+        {"max_variables": True},
+        {"alpha": "0.05"},
+    ],
 )
 def test_settings_out_of_range(settings: dict[str, Any]) -> None:
     X, y = parity()

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def library(flags: tuple[str, ...] = FLAGS) -> Any:
     if asked is None:
         del os.environ["OMP_WAIT_POLICY"]
     shutil.rmtree(folder)  # it stays loaded
-    for name in ("scan_triples", "scan_given", "scan_given_three", "scan_fours"):
+    for name in ("scan_triples", "scan_given", "scan_fours"):
         getattr(loaded, name).restype = ctypes.c_long
     return loaded
 
@@ -108,24 +109,17 @@ class Given:
         self.start = np.cumsum([0, *(one.size for one in words[:-1])]).astype(np.int64)
         self.width = np.array([one.shape[2] for one in words], dtype=np.int32)
         self.rows = np.array([(target == level).sum() for level in range(levels)], dtype=np.int64)
-        n_kept = 1 if self.n_values == 2 else 3
-        self.ones = np.zeros((levels, n_kept, words[0].shape[1] * 8), dtype=np.int32)
-        for level in range(levels):
-            for number, plane in enumerate(planes):
-                self.ones[level, number, : len(codes)] = plane[:, target == level].sum(axis=1)
-            if n_kept == 3:
-                self.ones[level, 2, : len(codes)] = self.rows[level] - self.ones[level, :2, : len(codes)].sum(
-                    axis=0
-                )
+        self.ones = np.zeros((levels, 2, words[0].shape[1] * 8), dtype=np.int32)
+        for level, number in product(range(levels), range(len(planes))):
+            self.ones[level, number, : len(codes)] = planes[number][:, target == level].sum(axis=1)
 
-    def scan(self, bar: float, *, threads: int, room: int = 1 << 20) -> NDArray[np.int32]:
-        """Return the pairs of columns that share as much as the bar given the target, in nats."""
-        sets, logs = np.empty((room, 2), np.int32), _logs(self.n_rows)
+    def best(self, top: int, *, threads: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the pairs of columns with the largest interactions with the target, and these, in nats."""
+        sets, values, logs = np.empty((top, 2), np.int32), np.empty(top), _logs(self.n_rows)
         arrays = (self.start, self.width, self.ones, self.rows, logs)
-        scan = library().scan_given if self.n_values == 2 else library().scan_given_three
-        found = scan(
-            ctypes.c_void_p(self.words.ctypes.data), self.n_columns, self.levels,
-            *(ctypes.c_void_p(array.ctypes.data) for array in arrays), ctypes.c_double(bar), threads,
-            ctypes.c_void_p(sets.ctypes.data), ctypes.c_long(room),
+        found = library().scan_given(
+            ctypes.c_void_p(self.words.ctypes.data), self.n_columns, self.n_values, self.levels,
+            *(ctypes.c_void_p(array.ctypes.data) for array in arrays), top, threads,
+            ctypes.c_void_p(sets.ctypes.data), ctypes.c_void_p(values.ctypes.data),
         )  # fmt: skip
-        return sets[: min(found, room)]
+        return sets[:found], values[:found]

@@ -204,74 +204,251 @@ long scan_triples(const u64 *words, int N, long n, const double *logs, double ba
     return total;
 }
 
-/* All pairs j, k of binary columns that share at least `bar` nats given a target: the rows of each level of the target
- * lie apart, pushed together. words: for each level the blocks [B][w][8], from start[level] on; n1: [levels][S] ones;
- * rows: of each level. Returns how many pairs were found and fills at most `room` of them. */
-long scan_given(const u64 *words, int N, int levels, const long *start, const int *w, const int32_t *n1,
-                const long *rows, const double *logs, double bar, int threads, int32_t *sets, long room) {
-    const int B = (N + 7) / 8, S = B * 8, C = 32;
-    long n = 0, total = 0;
-    for (int a = 0; a < levels; a++) n += rows[a];
-    double *x = malloc(sizeof(double) * levels * S), *weight = malloc(sizeof(double) * levels * S);
-    for (int a = 0; a < levels; a++)
-        for (int k = 0; k < S; k++) {
-            const double one = n1[a * S + k], zero = rows[a] - one;
-            x[a * S + k] = one;
-            weight[a * S + k] = one > 0 && zero > 0 ? 1 / one + 1 / zero : 0;
+/* The best `top` pairs j, k so far, the least of them first. */
+typedef struct {
+    double value;
+    int32_t j, k;
+} One;
+
+static int is_below(One a, One b) {
+    return a.value != b.value ? a.value < b.value : a.j != b.j ? a.j > b.j : a.k > b.k;
+}
+
+static int put(One *heap, int n, int top, One one) {
+    if (n < top) {
+        int at = n++;
+        for (; at > 0 && is_below(one, heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+        heap[at] = one;
+    } else if (is_below(heap[0], one)) {
+        int at = 0;
+        for (int child; (child = 2 * at + 1) < top; at = child) {
+            if (child + 1 < top && is_below(heap[child + 1], heap[child])) child++;
+            if (!is_below(heap[child], one)) break;
+            heap[at] = heap[child];
         }
-    const double limit = expm1(bar) * (1 - 1e-9) - 1e-9;
+        heap[at] = one;
+    }
+    return n;
+}
+
+/* What the table t[levels][r][r] shares beyond its three pairs, in nats: iterative proportional fitting, which is left
+ * as soon as it is below the bar. */
+static double interaction(const long *t, int levels, int r, long n, double bar) {
+    const int dims[3] = {levels, r, r}, size = levels * r * r;
+    double fitted[size], value = 0;
+    for (int c = 0; c < size; c++) fitted[c] = 1;
+    for (int round = 0; round < 200; round++) {
+        double worst = 0;
+        for (int axis = 0, below = size; axis < 3; axis++) {
+            below /= dims[axis];
+            for (int high = 0; high < size; high += dims[axis] * below)
+                for (int low = high; low < high + below; low++) {
+                    double now = 0, wanted = 0;
+                    for (int l = 0; l < dims[axis]; l++) now += fitted[low + l * below], wanted += t[low + l * below];
+                    if (fabs(now - wanted) > worst) worst = fabs(now - wanted);
+                    for (int l = 0; l < dims[axis]; l++) fitted[low + l * below] *= now > 0 ? wanted / now : 0;
+                }
+        }
+        const int is_fitted = worst <= 1e-9 * n;
+        if (!is_fitted && round % 4 && round < 199) continue;
+        value = 0;
+        for (int c = 0; c < size; c++)
+            if (t[c]) value += t[c] * log(t[c] / fitted[c]);
+        value /= n;
+        if (is_fitted || value < bar) break;
+    }
+    return value;
+}
+
+static inline double bracket(double square) {
+    const double s = square < 1 ? sqrt(square) : 1;
+    return 1 + s * (1.0 / 3 + s * 2 / 3);
+}
+
+/* Columns of r = 2 or 3 levels, rows parted by the levels of a target, and for each part and column what chi is made of:
+ * see xordal/counting/_screens.py, where the bounds are derived. */
+typedef struct {
+    int N, B, S, r, levels;
+    long n;
+    const u64 *words;
+    const long *start, *rows;
+    const int *w;
+    double *x, *weight, *mix, *odds; /* [levels][2][S], the same, [levels][S], [levels][B] */
+} Given;
+
+static Given given(const u64 *words, int N, int r, int levels, const long *start, const int *w, const int32_t *x,
+                   const long *rows) {
+    Given g = {N, (N + 7) / 8, (N + 7) / 8 * 8, r, levels, 0, words, start, rows, w, 0, 0, 0, 0};
+    const size_t S = g.S;
+    g.x = malloc(sizeof(double) * levels * 2 * S), g.weight = calloc(levels * 2 * S, sizeof(double));
+    g.mix = calloc(levels * S, sizeof(double)), g.odds = calloc((size_t)levels * g.B, sizeof(double));
+    for (int a = 0; a < levels; a++) {
+        g.n += rows[a];
+        for (int k = 0; k < N; k++) {
+            const double one = x[a * 2 * S + k], other = r == 3 ? x[(a * 2 + 1) * S + k] : 0, last = rows[a] - one - other;
+            const double A = one > 0 ? 1 / one : 0, O = other > 0 ? 1 / other : 0, C = last > 0 ? 1 / last : 0;
+            g.x[a * 2 * S + k] = one, g.x[(a * 2 + 1) * S + k] = other;
+            if (r == 2) g.weight[a * 2 * S + k] = A > 0 && C > 0 ? A + C : 0;
+            if (r == 3) {
+                const double mix = A + C > 0 ? C / (A + C) : 0;
+                g.weight[a * 2 * S + k] = A + C, g.weight[(a * 2 + 1) * S + k] = O + C - C * mix, g.mix[a * S + k] = mix;
+            }
+            const double odds = fmax(A, fmax(O, C)) * rows[a] - 1;
+            if (odds > g.odds[(size_t)a * g.B + k / 8]) g.odds[(size_t)a * g.B + k / 8] = odds;
+        }
+    }
+    return g;
+}
+
+/* the chi that a pair of these blocks must reach to share as much as the bar given the target */
+static double least_chi(const Given *g, int jb, int kb, int size, double bar) {
+    double lacking = 0;
+    for (int a = 0; a < g->levels; a++) {
+        double most = 0;
+        for (int b = kb; b < kb + size; b++) most = fmax(most, g->odds[(size_t)a * g->B + b]);
+        if (g->rows[a]) lacking = fmax(lacking, most * g->odds[(size_t)a * g->B + jb] * g->n / g->rows[a]);
+    }
+    double limit = bar, upper = 2 * bar;
+    for (int i = 0; i < 2; i++) limit = 2 * bar / bracket(upper * lacking), upper = 2 * bar / bracket(limit * lacking);
+    return fmax(limit, expm1(bar)) * (1 - 1e-9) - 1e-9;
+}
+
+/* chi of one j with the blocks from kb on, counts[levels][r - 1][r - 1][8][L] */
+static inline void squares(const Given *g, const int32_t *counts, int lane, int j, int kb, int L, double *restrict chi) {
+    const size_t S = g->S;
+    for (int k = 0; k < L; k++) chi[k] = 0;
+    for (int a = 0; a < g->levels; a++) {
+        const size_t at = a * 2 * S + kb * 8, of_j = a * 2 * S + j;
+        const double *restrict y0 = g->x + at, *restrict v0 = g->weight + at, share = g->rows[a] ? 1.0 / g->rows[a] : 0;
+        const double p0 = g->x[of_j] * share, w0 = g->weight[of_j] * g->rows[a] / g->n;
+        if (g->r == 2) {
+            const int32_t *restrict t = counts + (size_t)a * 8 * L + lane * L;
+            for (int k = 0; k < L; k++) {
+                const double d = t[k] - p0 * y0[k];
+                chi[k] += w0 * v0[k] * d * d;
+            }
+        } else {
+            const int32_t *restrict t00 = counts + (size_t)a * 32 * L + lane * L, *restrict t01 = t00 + 8 * L;
+            const int32_t *restrict t10 = t01 + 8 * L, *restrict t11 = t10 + 8 * L;
+            const double *restrict y1 = y0 + S, *restrict v1 = v0 + S, *restrict mix = g->mix + a * S + kb * 8;
+            const double p1 = g->x[of_j + S] * share, w1 = g->weight[of_j + S] * g->rows[a] / g->n, m = g->mix[a * S + j];
+            for (int k = 0; k < L; k++) {
+                const double d10 = t10[k] - p1 * y0[k], d11 = t11[k] - p1 * y1[k];
+                const double d00 = t00[k] - p0 * y0[k] + m * d10, d01 = t01[k] - p0 * y1[k] + m * d11;
+                const double z0 = d00 + mix[k] * d01, z1 = d10 + mix[k] * d11;
+                chi[k] += w0 * (v0[k] * z0 * z0 + v1[k] * d01 * d01) + w1 * (v0[k] * z1 * z1 + v1[k] * d11 * d11);
+            }
+        }
+    }
+}
+
+/* The full table [levels][r][r] of j and v, whose counts stand at t, the next combination of values a step further. */
+static void full_table(const Given *g, const int32_t *t, size_t step, int j, int v, long *table) {
+    const int r = g->r, p = r - 1;
+    for (int a = 0; a < g->levels; a++, table += r * r) {
+        const double *one = g->x + (size_t)a * 2 * g->S + j, *other = g->x + (size_t)a * 2 * g->S + v;
+        long corner = g->rows[a];
+        for (int c = 0; c < p; c++) table[p * r + c] = (long)other[(size_t)c * g->S], corner -= table[p * r + c];
+        for (int b = 0; b < p; b++) {
+            table[b * r + p] = (long)one[(size_t)b * g->S];
+            for (int c = 0; c < p; c++) {
+                table[b * r + c] = t[((size_t)a * p * p + b * p + c) * step];
+                table[b * r + p] -= table[b * r + c], table[p * r + c] -= table[b * r + c];
+            }
+            corner -= table[b * r + p];
+        }
+        table[p * r + p] = corner;
+    }
+}
+
+/* what j and v share given the target, in nats, from their table: a bound on their interaction */
+static double shared_given(const long *table, int r, int levels, long n, const double *logs) {
+    double sum = 0;
+    for (int a = 0; a < levels; a++, table += r * r) {
+        long all = 0;
+        for (int b = 0; b < r; b++) {
+            long in_row = 0, in_column = 0;
+            for (int c = 0; c < r; c++) {
+                sum += logs[table[b * r + c]];
+                in_row += table[b * r + c], in_column += table[c * r + b];
+            }
+            sum -= logs[in_row] + logs[in_column], all += in_row;
+        }
+        sum += logs[all];
+    }
+    return sum / n;
+}
+
+/* The `top` pairs j, k of columns with r = 2 or 3 values that share most with a target beyond what smaller sets share:
+ * the rows of each level of the target lie apart, pushed together. words: for each level the blocks [r - 1][B][w][8],
+ * from start[level] on; x: [levels][2][S] rows with each of the first values; rows: of each level. The bar rises with
+ * the best found so far. Returns how many were found, the best first. */
+long scan_given(const u64 *words, int N, int r, int levels, const long *start, const int *w, const int32_t *x,
+                const long *rows, const double *logs, int top, int threads, int32_t *sets, double *values) {
+    Given g = given(words, N, r, levels, start, w, x, rows);
+    const int B = g.B, C = 32, P = r - 1;
+    One *all = malloc(sizeof(One) * (size_t)top * (threads + 1));
+    int n_all = 0;
+    double floor = 0;
 #pragma omp parallel num_threads(threads)
     {
-        Found found = {malloc(sizeof(int32_t) * 3 * 64), malloc(sizeof(double) * 64), 0, 64};
-        int32_t *counts = malloc(sizeof(int32_t) * levels * 8 * C * 8);
+        int32_t *counts = malloc(sizeof(int32_t) * levels * P * P * 8 * C * 8);
         double *chi = malloc(sizeof(double) * C * 8);
+        One *heap = malloc(sizeof(One) * top);
+        long table[levels * r * r];
+        int n_heap = 0;
 #pragma omp for schedule(dynamic, 1)
         for (int jb = 0; jb < B; jb++)
             for (int kb = jb; kb < B; kb += C) {
                 const int size = kb + C < B ? C : B - kb, L = size * 8;
+                double bar;
+#pragma omp atomic read
+                bar = floor;
+                const double limit = least_chi(&g, jb, kb, size, bar);
                 for (int a = 0; a < levels; a++)
-                    for (int q = 0; q < size; q++)
-                        product(words + start[a] + (size_t)jb * w[a] * 8, words + start[a] + (size_t)(kb + q) * w[a] * 8,
-                                w[a], counts + (size_t)a * 8 * L + q * 8, L);
+                    for (int b = 0; b < P; b++)
+                        for (int c = 0; c < P; c++)
+                            for (int q = 0; q < size; q++)
+                                product(words + start[a] + ((size_t)b * B + jb) * w[a] * 8,
+                                        words + start[a] + ((size_t)c * B + kb + q) * w[a] * 8, w[a],
+                                        counts + ((size_t)a * P * P + b * P + c) * 8 * L + q * 8, L);
                 for (int lane = 0; lane < 8; lane++) {
                     const int j = jb * 8 + lane;
                     if (j >= N) continue;
                     int hits = 0;
-                    for (int k = 0; k < L; k++) chi[k] = 0;
-                    for (int a = 0; a < levels; a++) {
-                        const int32_t *restrict t = counts + (size_t)a * 8 * L + lane * L;
-                        const double *restrict xa = x + a * S + kb * 8, *restrict wa = weight + a * S + kb * 8;
-                        const double r = rows[a] ? x[a * S + j] / rows[a] : 0;
-                        const double u = weight[a * S + j] * rows[a] / n;
-                        for (int k = 0; k < L; k++) {
-                            const double d = t[k] - r * xa[k];
-                            chi[k] += u * wa[k] * d * d;
-                        }
-                    }
+                    squares(&g, counts, lane, j, kb, L, chi);
                     for (int k = 0; k < L; k++) hits += chi[k] >= limit;
                     if (!hits) continue;
                     for (int k = 0; k < L; k++) {
                         const int v = kb * 8 + k;
                         if (chi[k] < limit || v <= j || v >= N) continue;
-                        double sum = 0;
-                        for (int a = 0; a < levels; a++) {
-                            const long t = counts[(size_t)a * 8 * L + lane * L + k], y = n1[a * S + j], z = n1[a * S + v];
-                            sum += logs[t] + logs[y - t] + logs[z - t] + logs[rows[a] - y - z + t] + logs[rows[a]] -
-                                   logs[y] - logs[rows[a] - y] - logs[z] - logs[rows[a] - z];
+                        full_table(&g, counts + lane * L + k, (size_t)8 * L, j, v, table);
+                        if (shared_given(table, r, levels, g.n, logs) < bar) continue;
+                        const double value = interaction(table, levels, r, g.n, bar);
+                        if (value < bar) continue;
+                        n_heap = put(heap, n_heap, top, (One){value, j, v});
+                        if (n_heap < top || heap[0].value <= bar) continue;
+#pragma omp critical
+                        {
+                            if (heap[0].value > floor) floor = heap[0].value;
+                            bar = floor;
                         }
-                        if (sum / n >= bar - 1e-9) keep(&found, j, v, 0, sum / n);
                     }
                 }
             }
 #pragma omp critical
-        {
-            for (long f = 0; f < found.n; f++, total++)
-                if (total < room) memcpy(sets + 2 * total, found.sets + 3 * f, sizeof(int32_t) * 2);
-        }
-        free(found.sets), free(found.shared), free(counts), free(chi);
+        for (int h = 0; h < n_heap; h++) n_all = put(all, n_all, top, heap[h]);
+        free(counts), free(chi), free(heap);
     }
-    free(x), free(weight);
-    return total;
+    for (int left = n_all; left > 0; left--) { /* the least of what is left goes last */
+        int least = 0;
+        for (int h = 1; h < left; h++)
+            if (is_below(all[h], all[least])) least = h;
+        sets[2 * left - 2] = all[least].j, sets[2 * left - 1] = all[least].k, values[left - 1] = all[least].value;
+        all[least] = all[left - 1];
+    }
+    free(all), free(g.x), free(g.weight), free(g.mix), free(g.odds);
+    return n_all;
 }
 
 /* All sets h < i < j < k of binary columns whose total correlation reaches the bar. The rows in which h and i have their
@@ -389,91 +566,5 @@ long scan_fours(const u64 *words, int N, long n, const double *logs, double bar,
         free(found), free(sub), free(low), free(mask), free(counts), free(x), free(weight), free(info);
     }
     free(n2), free(n1), free(n3);
-    return total;
-}
-
-/* a bound on what a cell adds to a divergence, s of the expected rows lacking: see xordal/counting/_screens.py */
-static inline double term(double weight, double beyond, double n) {
-    const double s = -beyond * n * weight;
-    return weight * beyond * beyond * (0.5 + s * (1.0 / 6 + s * (s > 0 ? 1.0 / 3 : 1.0 / 12)));
-}
-
-/* As scan_given, of columns of three levels: words holds for each level of the target the blocks [2][B][w][8] of the
- * first two values; x: [levels][3][S] rows with each value. */
-long scan_given_three(const u64 *words, int N, int levels, const long *start, const int *w, const int32_t *x,
-                      const long *rows, const double *logs, double bar, int threads, int32_t *sets, long room) {
-    const int B = (N + 7) / 8, S = B * 8, C = 32;
-    long n = 0, total = 0;
-    for (int a = 0; a < levels; a++) n += rows[a];
-    double *inverse = malloc(sizeof(double) * levels * 3 * S), *count = malloc(sizeof(double) * levels * 3 * S);
-    for (long a = 0; a < (long)levels * 3 * S; a++) count[a] = x[a], inverse[a] = x[a] > 0 ? 1.0 / x[a] : 0;
-#pragma omp parallel num_threads(threads)
-    {
-        Found found = {malloc(sizeof(int32_t) * 3 * 64), malloc(sizeof(double) * 64), 0, 64};
-        int32_t *counts = malloc(sizeof(int32_t) * levels * 4 * 8 * C * 8);
-        double *sum = malloc(sizeof(double) * C * 8);
-#pragma omp for schedule(dynamic, 1)
-        for (int jb = 0; jb < B; jb++)
-            for (int kb = jb; kb < B; kb += C) {
-                const int size = kb + C < B ? C : B - kb, L = size * 8;
-                for (int a = 0; a < levels; a++)
-                    for (int b = 0; b < 2; b++)
-                        for (int c = 0; c < 2; c++)
-                            for (int q = 0; q < size; q++)
-                                product(words + start[a] + ((size_t)b * B + jb) * w[a] * 8,
-                                        words + start[a] + ((size_t)c * B + kb + q) * w[a] * 8, w[a],
-                                        counts + ((size_t)a * 4 + b * 2 + c) * 8 * L + q * 8, L);
-                for (int lane = 0; lane < 8; lane++) {
-                    const int j = jb * 8 + lane;
-                    if (j >= N) continue;
-                    for (int k = 0; k < L; k++) sum[k] = 0;
-                    for (int a = 0; a < levels; a++) {
-                        double u[3], p[3];
-                        const double *restrict y0 = count + (size_t)a * 3 * S + kb * 8, *restrict y1 = y0 + S;
-                        const double *restrict i0 = inverse + (size_t)a * 3 * S + kb * 8, *restrict i1 = i0 + S, *restrict i2 = i1 + S;
-                        const int32_t *restrict t00 = counts + (size_t)a * 32 * L + lane * L, *restrict t01 = t00 + 8 * L;
-                        const int32_t *restrict t10 = t01 + 8 * L, *restrict t11 = t10 + 8 * L;
-                        for (int b = 0; b < 3; b++) {
-                            const double with_b = count[(size_t)a * 3 * S + b * S + j];
-                            p[b] = rows[a] ? with_b / rows[a] : 0;
-                            u[b] = with_b > 0 ? rows[a] / with_b / n : 0;
-                        }
-                        for (int k = 0; k < L; k++) {
-                            const double d00 = t00[k] - p[0] * y0[k], d01 = t01[k] - p[0] * y1[k];
-                            const double d10 = t10[k] - p[1] * y0[k], d11 = t11[k] - p[1] * y1[k];
-                            const double d02 = -d00 - d01, d12 = -d10 - d11, d20 = -d00 - d10, d21 = -d01 - d11;
-                            sum[k] += term(u[0] * i0[k], d00, n) + term(u[0] * i1[k], d01, n) + term(u[0] * i2[k], d02, n) +
-                                      term(u[1] * i0[k], d10, n) + term(u[1] * i1[k], d11, n) + term(u[1] * i2[k], d12, n) +
-                                      term(u[2] * i0[k], d20, n) + term(u[2] * i1[k], d21, n) +
-                                      term(u[2] * i2[k], -d20 - d21, n);
-                        }
-                    }
-                    int hits = 0;
-                    for (int k = 0; k < L; k++) hits += sum[k] >= bar - 1e-9;
-                    if (!hits) continue;
-                    for (int k = 0; k < L; k++) {
-                        const int v = kb * 8 + k;
-                        if (sum[k] < bar - 1e-9 || v <= j || v >= N) continue;
-                        double shared = 0;
-                        for (int a = 0; a < levels; a++) {
-                            const int32_t *one = x + (size_t)a * 3 * S + j, *other = x + (size_t)a * 3 * S + v;
-                            const int32_t *t = counts + (size_t)a * 32 * L + lane * L + k;
-                            const long t00 = t[0], t01 = t[8 * L], t10 = t[16 * L], t11 = t[24 * L];
-                            const long t02 = one[0] - t00 - t01, t12 = one[S] - t10 - t11;
-                            const long t20 = other[0] - t00 - t10, t21 = other[S] - t01 - t11;
-                            shared += logs[t00] + logs[t01] + logs[t02] + logs[t10] + logs[t11] + logs[t12] + logs[t20] +
-                                      logs[t21] + logs[other[2 * S] - t02 - t12] + logs[rows[a]];
-                            for (int b = 0; b < 3; b++) shared -= logs[one[b * S]] + logs[other[b * S]];
-                        }
-                        if (shared / n >= bar - 1e-9) keep(&found, j, v, 0, shared / n);
-                    }
-                }
-            }
-#pragma omp critical
-        for (long f = 0; f < found.n; f++, total++)
-            if (total < room) memcpy(sets + 2 * total, found.sets + 3 * f, sizeof(int32_t) * 2);
-        free(found.sets), free(found.shared), free(counts), free(sum);
-    }
-    free(inverse), free(count);
     return total;
 }

@@ -6,6 +6,7 @@ fitting margins for a long time.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 from math import inf
 from typing import NamedTuple
@@ -220,3 +221,35 @@ def test_many_columns(measure: Measure, n_levels: list[int], order: int, has_bas
         for chosen, value in above.items():
             alike = sorted(by_levels[tuple(sorted(n_levels[v] for v in chosen))], reverse=True)
             assert chosen in best or value < alike[2] - 1e-7
+
+
+def at_any(value: float, levels: tuple[int, ...]) -> float:
+    """A bar just below a value, whatever the levels."""
+    return value - UNFITTED
+
+
+@pytest.mark.parametrize("n_levels", [2, 3], ids=["binary", "ternary"])
+@pytest.mark.parametrize("n_base", [1, 2, 3])
+def test_no_skew_hides_a_set(n_levels: int, n_base: int) -> None:
+    """Columns from even to nearly constant, given a target that is skewed too: the bounds of screens hold.
+
+    The bar is just below one of the values, so that a bound that is too low by any amount would leave it out.
+    """
+    generator = np.random.default_rng([n_levels, n_base])
+    for n_rows in (30, 200, 900):
+        columns = [generator.integers(0, n_base, n_rows) ** 2 % n_base]
+        for rare in np.geomspace(0.5, 1 / n_rows, 17):
+            shares = np.full(n_levels, rare / (n_levels - 1))
+            shares[0] = 1 - rare
+            columns.append(generator.choice(n_levels, n_rows, p=shares))
+        for v in (3, 8, 14):  # some that depend on each other and on the target
+            sums = (columns[v - 1] + columns[0]) % n_levels
+            columns[v] = np.where(generator.random(n_rows) < 0.5, sums, columns[v])
+        codes = np.stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in columns])
+        levels = tuple(tuple(range(column.max() + 1)) for column in codes)
+        table = CategoricalTable(tuple(f"v{v}" for v in range(18)), levels, codes.astype(np.int32))
+        case = brute(table, 2, "interaction", varset([0]))
+        for backend in BACKENDS.values():
+            for value in np.quantile(list(case.values.values()), [0.3, 0.6, 0.9, 0.97]).tolist():
+                scan = backend(table).scan(2, partial(at_any, value), measure="interaction", base=varset([0]))
+                assert set(returned(list(scan))) >= {c for c, own in case.values.items() if own >= value}

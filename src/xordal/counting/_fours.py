@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from xordal.counting._binary import Columns
-from xordal.counting._bits import HAS_EXTRACT, product
-from xordal.counting._cells import compact
+from xordal.counting._binary import Columns, divide, room_for_bits
+from xordal.counting._bits import product
 from xordal.counting._jit import kernel
 from xordal.counting._lanes import four_cells
 from xordal.counting._llvm import LANES
@@ -39,24 +38,6 @@ _SAFE = 1e-9  # nats: far above the rounding of chi, far below any bar that matt
 
 
 @kernel
-def divide(source: Any, n_words: int, n_ones: Any, slot: int, target: Any, mask: Any, n_blocks: int) -> Any:
-    """Push the rows of one column together, in all blocks with later columns; return the words per lane."""
-    for t in range(n_words):
-        mask[t] = source[(slot // LANES * n_words + t) * LANES + slot % LANES]
-    width: Any = (np.int64(n_ones) + 63) >> 6 if HAS_EXTRACT else n_words
-    step, old = width * LANES, n_words * LANES
-    for block in range((slot + 1) // LANES, n_blocks):
-        compact(
-            source[block * old : (block + 1) * old],
-            n_words,
-            mask,
-            target[block * step : (block + 1) * step],
-            width,
-        )
-    return width
-
-
-@kernel
 def triple_counts(columns: Columns) -> Any:
     """Return, flat, the rows with i, j and k in the place ``(i slots + j) slots + k``, for i < j < k."""
     n_slots, words, n_words = len(columns.ones), columns.words, columns.n_words
@@ -71,16 +52,6 @@ def triple_counts(columns: Columns) -> Any:
                 at = i * table + j_block * LANES * n_slots + k_block * LANES
                 product(rows, j_block * step, rows, k_block * step, width, counts, at, n_slots)
     return counts
-
-
-@kernel
-def room_for_fours(n_slots: int) -> Room:
-    """Return working memory for one set of four at a time, and for the counts of eight j with all k."""
-    none = np.empty((1, 1))
-    return Room(
-        np.empty(LANES * n_slots, np.int32), none[0], np.zeros(n_slots // LANES, np.uint8), none, none, none,
-        none, np.empty(16, np.int64), np.empty(16), np.empty((4, 16)), np.full(4, 2, np.int64), np.zeros(4),
-    )  # fmt: skip
 
 
 @kernel
@@ -130,7 +101,7 @@ def scan_fours(columns: Columns, triples: Any, h: int, goal: Goal) -> Any:
     n_blocks, table, shape = n_slots // LANES, n_slots * n_slots, goal.shapes[0, 0, 0]
     with_h, low, mask = np.empty_like(words), np.empty_like(words), np.empty(n_words, np.uint64)
     in_cells, rows, weight = np.zeros(4, np.int64), np.zeros(4 * n_slots), np.zeros(4 * n_slots)
-    own, room = np.zeros(n_slots), room_for_fours(n_slots)
+    own, room = np.zeros(n_slots), room_for_bits(n_slots, 4)
     counts, hits = room.counts, room.hits
     found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
     seconds = np.arange(h + 1, n_columns)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xordal.counting._cells import Layout, Margins
-from xordal.counting._jit import kernel
+from xordal.counting._jit import inner, kernel
 from xordal.counting._llvm import LANES
 
 TOTAL, NEEDED, INTERACTION = 0, 1, 2
@@ -70,7 +70,7 @@ class Found(NamedTuple):
     n: int
 
 
-@kernel
+@inner
 def x_log_x(logs: Any, count: Any) -> Any:
     """Return c log c, from the table as far as it goes."""
     if count < len(logs):
@@ -91,18 +91,21 @@ def found_more(found: Found, j: int, k: int, shared: float) -> Found:
 
 
 @kernel
-def offer(
-    margins: Margins, layout: Layout, place: Any, span: Any, kind: Any, goal: Goal, room: Room, found: Found
-) -> Found:
-    """Add the marked sets that reach the bar; raise the floor by what they reach."""
+def offer(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
+    margins: Margins, layout: Layout, place: Any, span: Any, kind: Any, lanes: int, goal: Goal, room: Room,
+    found: Found,
+) -> Found:  # fmt: skip
+    """Add the marked sets that reach the bar, of the given lanes of j; raise the floor by what they reach."""
     j_block, k_block, n_blocks = place
     (low, high), n_axes, shape = span, len(room.dims), goal.shapes[kind]
     room.dims[n_axes - 2], room.dims[n_axes - 1] = layout.levels[j_block], layout.levels[k_block]
     for lane in range(LANES):
         j = layout.variables[j_block, lane]
+        if not lanes >> lane & 1 or j < low:
+            continue
         for q in range(n_blocks):
             marked = room.hits[lane * CHUNK + q]
-            if marked == 0 or j < low:
+            if marked == 0:
                 continue
             for bit in range(LANES):
                 k = layout.variables[k_block + q, bit]
@@ -119,7 +122,7 @@ def offer(
     return found
 
 
-@kernel
+@inner
 def raise_floor(goal: Goal, shape: int, value: float) -> None:
     """Take a value into the heap of its shape; once that is full, its least value makes the floor."""
     heap, top = goal.heaps[shape], goal.heaps.shape[1]
@@ -148,7 +151,7 @@ def raise_floor(goal: Goal, shape: int, value: float) -> None:
         goal.floors[shape] = max(goal.floors[shape], heap[0] - goal.slack)
 
 
-@kernel
+@inner
 def fill_table(margins: Margins, layout: Layout, place: Any, lane: int, x: int, room: Room) -> None:
     """Fill the table of one set from the counts of its planes; other levels follow by subtraction."""
     j_block, k_block, n_blocks = place
@@ -180,7 +183,7 @@ def fill_table(margins: Margins, layout: Layout, place: Any, lane: int, x: int, 
         at += k_levels
 
 
-@kernel
+@inner
 def measure_of(n_cells: int, bar: float, goal: Goal, room: Room) -> Any:
     """Return what is measured of the set in the table, and whether that is the number itself or a bound.
 
@@ -201,7 +204,7 @@ def measure_of(n_cells: int, bar: float, goal: Goal, room: Room) -> Any:
     return needed_of(size, whole, goal, room), True
 
 
-@kernel
+@inner
 def needed_of(size: int, whole: float, goal: Goal, room: Room) -> float:
     """Return the least that a variable, or the base, shares with all the others."""
     n, least = float(goal.n_rows), inf
@@ -220,7 +223,7 @@ def needed_of(size: int, whole: float, goal: Goal, room: Room) -> float:
     return max(least, 0.0)
 
 
-@kernel
+@inner
 def interaction_of(n_cells: int, whole: float, bar: float, goal: Goal, room: Room) -> Any:
     """Return the interaction of the set in the table, or a bound, and whether it is the number itself."""
     n, n_axes = float(goal.n_rows), len(room.dims)
@@ -235,7 +238,7 @@ def interaction_of(n_cells: int, whole: float, bar: float, goal: Goal, room: Roo
     return interaction_by_fitting(n_cells * room.dims[n_axes - 2] * room.dims[n_axes - 1], bar, goal, room)
 
 
-@kernel
+@inner
 def given_prefix(n_cells: int, whole: float, goal: Goal, room: Room) -> float:
     """Return the rows times what j and k share given the prefix."""
     n_axes = len(room.dims)
@@ -259,7 +262,7 @@ def given_prefix(n_cells: int, whole: float, goal: Goal, room: Room) -> float:
     return total
 
 
-@kernel
+@inner
 def given_another(table: Any, whole: float, logs: Any) -> float:
     """Return the rows times the less of what i shares with j given k, and with k given j; all are binary."""
     ij = ik = jk = j = k = 0.0
@@ -273,7 +276,7 @@ def given_another(table: Any, whole: float, logs: Any) -> float:
     return max(whole - max(ik + jk - k, ij + jk - j), 0.0)
 
 
-@kernel
+@inner
 def interaction_of_bits(table: Any, whole: float) -> float:  # noqa: PLR0912 - eight cells of two kinds
     """Return the rows times the interaction of three binary variables.
 
@@ -320,7 +323,7 @@ def interaction_of_bits(table: Any, whole: float) -> float:  # noqa: PLR0912 - e
     return max(total, 0.0)
 
 
-@kernel
+@inner
 def interaction_by_fitting(size: int, bar: float, goal: Goal, room: Room) -> Any:
     """Return the interaction of a table by iterative proportional fitting, and whether the fit is complete.
 
@@ -357,7 +360,7 @@ def interaction_by_fitting(size: int, bar: float, goal: Goal, room: Room) -> Any
     return value, False
 
 
-@kernel
+@inner
 def fit_round(size: int, room: Room) -> float:
     """Fit one margin after the other; return by how much the worst of them was off."""
     fitted, worst, below = room.fitted, 0.0, size

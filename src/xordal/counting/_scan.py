@@ -8,35 +8,42 @@ screened without a logarithm (:mod:`xordal.counting._screens`), then, of what is
 
 from __future__ import annotations
 
-from math import expm1
 from typing import Any
 
 import numpy as np
 
 from xordal.counting._bits import product
 from xordal.counting._cells import Cells, Layout, Margins, kept, margins_of, split_by
-from xordal.counting._jit import kernel
+from xordal.counting._jit import inner, kernel
 from xordal.counting._llvm import LANES
 from xordal.counting._measures import CHUNK, INTERACTION, Found, Goal, Room, offer
 from xordal.counting._screens import (
+    SAFE,
     Screen,
     gather,
+    limit_given,
+    limit_of,
     screen_binary,
     screen_levels,
     screen_of,
+    screen_threes,
     sharpen,
 )
 from xordal.counting._turns import next_turn
 
 _CHUNK_COUNTS = 1 << 16
-SAFE = 1e-9  # far above the rounding of chi, far below any bar that matters
 
 
-@kernel
+@inner
 def count_chunk(cells: Cells, shape: Any, pairs: Any, layout: Layout, place: Any, counts: Any) -> None:
-    """Fill ``counts[cell, b, c, lane of j, lane of k]`` for one block j and some blocks k of equal levels."""
+    """Fill ``counts[cell, b, c, lane of j, lane of k]`` for one block j and some blocks k of equal levels.
+
+    Planes of blocks of equal levels follow each other.
+    """
     n_parents, n_parts, n_derived = shape
     j_block, k_block, n_blocks = place
+    words, start, width = cells.words, cells.start, cells.width
+    j_plane, k_plane = layout.plane[j_block], layout.plane[k_block]
     j_planes, k_planes = layout.levels[j_block] - 1, layout.levels[k_block] - 1
     n_lanes, n_all = n_blocks * LANES, n_parts + n_derived
     tile = LANES * n_lanes
@@ -44,22 +51,21 @@ def count_chunk(cells: Cells, shape: Any, pairs: Any, layout: Layout, place: Any
     for p in range(n_parents):
         for a in range(n_parts):
             found, to = p * n_parts + a, (p * n_all + a) * table
-            step = cells.width[found] * LANES
+            n_words = width[found]
+            step = n_words * LANES
             for b in range(j_planes):
-                left = cells.start[found] + (layout.plane[j_block] + b) * step
+                left = start[found] + (j_plane + b) * step
                 for c in range(k_planes):
+                    right = start[found] + (k_plane + c) * step
                     for q in range(n_blocks):
-                        right = cells.start[found] + (layout.plane[k_block + q] + c) * step
-                        product(
-                            cells.words, left, cells.words, right, cells.width[found],
-                            counts, to + q * LANES, n_lanes,
-                        )  # fmt: skip
+                        product(words, left, words, right, n_words, counts, to + q * LANES, n_lanes)
+                        right += k_planes * step
                     to += tile
         if n_derived == 1:
             derive(counts, p * n_all * table, n_parts, table, pairs[p], layout, place)
 
 
-@kernel
+@inner
 def derive(counts: Any, at: int, n_parts: int, table: int, pairs: Any, layout: Layout, place: Any) -> None:
     """Fill the counts of the last cell of a parent: those of the parent less those of the others."""
     j_block, k_block, n_blocks = place
@@ -104,7 +110,7 @@ def room_for(layout: Layout, n_cells: int, n_axes: int) -> Room:
     )
 
 
-@kernel
+@inner
 def chunk_size(layout: Layout, j_block: int, k_block: int, n_cells: int) -> int:
     """Return how many blocks from k on are counted at once with block j; all have equally many levels."""
     planes = max(layout.levels[j_block] - 1, 1) * max(layout.levels[k_block] - 1, 1)
@@ -131,54 +137,52 @@ def least_later(layout: Layout) -> Any:
 
 
 @kernel
-def limit_of(bar: float) -> float:
-    """Return the chi below which no set reaches the bar, less what rounding may do."""
-    return expm1(min(bar, 700.0)) * (1 - SAFE) - SAFE
-
-
-@kernel
 def scan_pairs(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
     cells: Cells, margins: Margins, shape: Any, pairs: Any, layout: Layout, span: Any, first: int, goal: Goal,
     room: Room, found: Found,
 ) -> Found:  # fmt: skip
     """Add all pairs that can reach the bar together with the prefix; the lower variable lies in the span."""
     low, high = span
-    lowest = least_later(layout)
+    lowest, highest, variables, group = least_later(layout), layout.highest, layout.variables, layout.group
+    counts, bars = room.counts, goal.bars
     screen = screen_of(margins, layout, goal.n_rows, goal.measure == INTERACTION)
-    for j_block in range(len(layout.levels)):
-        if layout.highest[j_block] < low or lowest[j_block] >= high:
+    for j_block in range(len(group)):
+        if highest[j_block] < low or lowest[j_block] >= high:
             continue
         k_block = j_block
-        while k_block < len(layout.levels):
+        while k_block < len(group):
             size = chunk_size(layout, j_block, k_block, len(margins.rows))
             place = (j_block, k_block, size)
-            kind = (first, layout.group[j_block], layout.group[k_block])
-            least = min(layout.variables[j_block, 0], layout.variables[k_block, 0])
-            if layout.highest[k_block + size - 1] >= low and least < high and goal.bars[kind] < np.inf:
-                count_chunk(cells, shape, pairs, layout, place, room.counts)
-                found = look_through(margins, screen, layout, place, span, kind, goal, room, found)
+            kind = (first, group[j_block], group[k_block])
+            least = min(variables[j_block, 0], variables[k_block, 0])
+            if highest[k_block + size - 1] >= low and least < high and bars[kind] < np.inf:
+                count_chunk(cells, shape, pairs, layout, place, counts)
+                lanes = look_through(margins, screen, layout, place, kind, goal, room)
+                if lanes != 0:
+                    found = offer(margins, layout, place, span, kind, lanes, goal, room, found)
             k_block += size
     return found
 
 
-@kernel
-def look_through(  # noqa: PLR0913, PLR0917 - arrays in, arrays out
-    margins: Margins, screen: Screen, layout: Layout, place: Any, span: Any, kind: Any, goal: Goal, room: Room,
-    found: Found,
-) -> Found:  # fmt: skip
-    """Screen what was counted of a chunk and add what reaches the bar."""
+@inner
+def look_through(
+    margins: Margins, screen: Screen, layout: Layout, place: Any, kind: Any, goal: Goal, room: Room
+) -> int:
+    """Mark what can reach the bar of what was counted of a chunk; return the lanes of j with marks, as bits."""
     bar = max(goal.bars[kind], goal.floors[goal.shapes[kind]])
-    if layout.levels[place[0]] == 2 and layout.levels[place[1]] == 2:
-        any_mark = screen_binary(margins, screen, layout, place, limit_of(bar), room)
-        if any_mark != 0 and screen.is_given:
+    j_levels, k_levels, n = layout.levels[place[0]], layout.levels[place[1]], goal.n_rows
+    if j_levels == 2 and k_levels == 2:
+        limit = limit_given(margins, screen, place, bar, n) if screen.is_given else limit_of(bar)
+        lanes = screen_binary(margins, screen, layout, place, limit, room)
+        if lanes != 0 and screen.is_given:
             sharpen(margins, screen, layout, place, bar, room)
-    else:
-        gather(margins, layout, place, screen.is_given, goal.n_rows, room)
-        least = bar * (1 - SAFE) - SAFE
-        any_mark = screen_levels(margins, layout, place, least, goal.n_rows, screen.is_given, room)
-    if any_mark != 0:
-        found = offer(margins, layout, place, span, kind, goal, room, found)
-    return found
+        return lanes
+    if j_levels == 3 and k_levels == 3 and screen.is_given:
+        limit = limit_given(margins, screen, place, bar, n)
+        return screen_threes(margins, screen, layout, place, limit, room)
+    gather(margins, layout, place, screen.is_given, n, room)
+    least = bar * (1 - SAFE) - SAFE
+    return screen_levels(margins, layout, place, least, n, screen.is_given, room)
 
 
 @kernel

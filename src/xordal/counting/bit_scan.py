@@ -128,9 +128,10 @@ class BitScan:
         self, columns: _binary.Columns, firsts: NDArray[np.int64], turn: NDArray[np.int64]
     ) -> Found:
         """Return triples of binary variables."""
-        bar = float(self._bars_after(()).bars[0, 0, 0])
         slots = np.searchsorted(self._variables, firsts)
-        later, shared, taken, ends = _binary.scan_binary(columns, slots, turn, bar)
+        goal, levels = self._goal(())
+        later, shared, taken, ends = _binary.scan_binary(columns, slots, turn, goal)
+        self._learn_of(goal, levels)
         sets = np.empty((len(later), 3), np.int32)
         sets[:, 0] = self._variables[np.repeat(taken, np.diff(ends, prepend=0))]
         sets[:, 1:] = self._variables[later]
@@ -157,9 +158,7 @@ class BitScan:
         layout, n_columns, rows = self._layout, len(self._variables), self._rows
         if self._classes != [2] or self._of_base != ((), ()) or not pairs.size:
             return None
-        is_triples = self._order == 3 and self._measure == "total" and self._best.top is None
-        is_fours = self._order == 4 and n_columns * pairs.nbytes <= _MOST_TRIPLES
-        if not (is_triples or is_fours):
+        if self._order > 4 or (self._order == 4 and n_columns * pairs.nbytes > _MOST_TRIPLES):
             return None
         entropies = np.zeros(cells.ones.shape[1])
         entropies[:n_columns] = rows.alone[self._variables]

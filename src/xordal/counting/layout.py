@@ -17,20 +17,14 @@ def lay_out(packed: PackedColumns, n_levels: Sequence[int], variables: Sequence[
 
     The most common level of each variable gets no plane.
     """
-    blocks = [
-        chosen[at : at + LANES]
-        for r in sorted({n_levels[v] for v in variables})
-        for chosen in ([v for v in variables if n_levels[v] == r],)
-        for at in range(0, len(chosen), LANES)
-    ]
-    levels = np.array([n_levels[block[0]] for block in blocks], dtype=np.int64)
+    chosen, of_each = np.array(variables, dtype=np.int64), np.array(n_levels, dtype=np.int64)
+    lanes = np.concatenate([_in_blocks(chosen[of_each[chosen] == r]) for r in [*np.unique(of_each[chosen]), 0]])
+    levels = of_each[lanes[:, 0]]
     plane, level = np.cumsum(levels - 1) - (levels - 1), np.cumsum(levels) - levels
-    lanes = np.full((len(blocks), LANES), -1, dtype=np.int64)
     block_of, lane_of = (np.full(len(n_levels), -1, dtype=np.int64) for _ in range(2))
-    for place, block in enumerate(blocks):
-        lanes[place, : len(block)] = block
-        block_of[block], lane_of[block] = place, np.arange(len(block))
-    words, ones, inverse = _fill(packed, blocks, levels, (plane, level))
+    place, lane = np.nonzero(lanes >= 0)
+    block_of[lanes[place, lane]], lane_of[lanes[place, lane]] = place, lane
+    words, ones, inverse = _fill(packed, lanes, levels, (plane, level))
     share = ones / packed.n_rows
     spread = np.sqrt(share * (1 - share))
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
@@ -41,9 +35,16 @@ def lay_out(packed: PackedColumns, n_levels: Sequence[int], variables: Sequence[
     return layout, _all_rows(words, ones.astype(np.int32), packed)
 
 
+def _in_blocks(variables: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return variables in rows of eight, the last of them filled up with -1."""
+    blocks = np.full((-(-len(variables) // LANES), LANES), -1, dtype=np.int64)
+    blocks.reshape(-1)[: len(variables)] = variables
+    return blocks
+
+
 def _fill(
     packed: PackedColumns,
-    blocks: Sequence[Sequence[int]],
+    lanes: NDArray[np.int64],
     levels: NDArray[np.int64],
     starts: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]:
@@ -58,8 +59,9 @@ def _fill(
     inverse = np.zeros((int(levels.sum()), LANES))
     for r in np.unique(levels).tolist():
         places = np.flatnonzero(levels == r)
-        chosen = np.concatenate([blocks[place] for place in places.tolist()])
-        block, lane = places[np.arange(len(chosen)) // LANES], np.arange(len(chosen)) % LANES
+        number, lane = np.nonzero(lanes[places] >= 0)
+        block = places[number]
+        chosen = lanes[block, lane]
         counts = counted[packed.first[chosen][:, None] + np.arange(r)]
         rarest_first = np.argsort(counts, axis=1, kind="stable")
         for a in range(r):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting import _kernels
-from xordal.counting._cells import Cells, Layout
+from xordal.counting._cells import Cells, Layout, ones_of
 from xordal.counting.finalize import entropies_of_tables
 from xordal.counting.layout import lay_out
 from xordal.data.packed import MOST_LEVELS, PackedColumns, pack
@@ -103,8 +103,11 @@ class Rows:
     @cached_property
     def alone(self) -> NDArray[np.float64]:
         """The entropy of each variable in nats."""
-        levels = self.codes.n_levels
-        counts = _kernels.count_levels(*self.codes)
+        levels, bits = self.codes.n_levels, self.bits
+        if bits is not None and (np.diff(bits.first) == levels).all():
+            counts = ones_of(bits.planes)
+        else:
+            counts = _kernels.count_levels(*self.codes)
         ends, found = np.cumsum(levels), np.empty(len(levels))
         for r in np.unique(levels).tolist():
             alike = np.flatnonzero(levels == r)

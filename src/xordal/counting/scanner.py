@@ -31,7 +31,7 @@ from xordal.counting.oracle import Bar, Measure, ScanBlock
 from xordal.counting.rows import Rows
 from xordal.counting.threads import in_threads
 from xordal.data.packed import MOST_LEVELS
-from xordal.types.varsets import EMPTY, VarSet
+from xordal.types.varsets import EMPTY, VarSet, members
 
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits
 _LARGEST_BINARY = 1 << 16  # the same where all variables are binary
@@ -54,7 +54,8 @@ class Field(NamedTuple):
     @classmethod
     def of(cls, rows: Rows, order: int, base: VarSet, n_base: int) -> Field:
         """Return what a scan goes over: all but its base."""
-        others = tuple(v for v in range(len(rows.n_levels)) if not base >> v & 1)
+        own = frozenset(members(base))
+        others = tuple(v for v in range(len(rows.n_levels)) if v not in own)
         most = 0
         if rows.bits is not None and n_base << order <= _LARGEST_BINARY:
             most = min(max(int((_LARGEST_TABLE / n_base) ** (1 / order) + 1e-9), 2), MOST_LEVELS)
@@ -147,18 +148,29 @@ def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[i
     would count among the best so many.
     """
     of, most = scan.field.n_sets, threads * _TASK // scan.field.cost
-    place = {v: number for number, v in enumerate(scan.field.others)} if scan.order == 2 else {}
     if scan.best.top is None:  # of which a block may hold nearly all
         most = min(most, _MOST_SETS)
-    begin, n_sets = 0, 0
-    for end, v in enumerate(firsts):
-        n_sets += of[v]
-        is_apart = scan.order == 2 and end > begin and place[v] - place[firsts[end - 1]] > 1
-        if (n_sets > most or is_apart) and end > begin:
-            yield tuple(firsts[begin:end])
-            begin, n_sets = end, of[v]
-    if firsts:
-        yield tuple(firsts[begin:])
+    for run in _runs(scan, firsts):
+        ends = list(accumulate(map(of.__getitem__, run)))
+        begin = done = 0
+        while begin < len(run):
+            end = max(bisect(ends, done + most), begin + 1)
+            yield tuple(run[begin:end])
+            begin, done = end, ends[end - 1]
+
+
+def _runs(scan: Scan, firsts: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield the firsts, of pairs in parts between which others are done."""
+    every = scan.field.others
+    if scan.order != 2 or len(firsts) == len(every):
+        yield firsts
+        return
+    place = {v: number for number, v in enumerate(every)}
+    begin = 0
+    for end in range(1, len(firsts) + 1):
+        if end == len(firsts) or place[firsts[end]] - place[firsts[end - 1]] > 1:
+            yield firsts[begin:end]
+            begin = end
 
 
 class _Share(NamedTuple):

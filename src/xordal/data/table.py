@@ -151,7 +151,7 @@ class CategoricalTable:
     @property
     def n_levels(self) -> tuple[int, ...]:
         """Number of levels of each column."""
-        return tuple(len(levels) for levels in self.levels)
+        return tuple(map(len, self.levels))
 
     def identity(self) -> dict[str, object]:
         """Return what tells this table from others: names, levels, rows and a fingerprint of all values."""

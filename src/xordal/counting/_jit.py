@@ -1,6 +1,9 @@
 """How kernels are compiled: the one home of Numba's options.
 
 Kernels release the interpreter's lock and are run by ordinary threads, so none is compiled for Numba's own.
+
+To see whether what it kept on disk is up to date, Numba looks at the file of the kernel that Python calls, and
+not at the files of those that this one calls: whoever changes a kernel removes ``__pycache__`` first.
 """
 
 from __future__ import annotations

@@ -112,10 +112,14 @@ def _full_by_size(submodel: Submodel) -> Submodel:
 
 
 def group_rule(data: Data, submodel: Submodel) -> Submodel:
-    """Return a submodel with the rule that its variables follow in the data, if there is one."""
+    """Return a submodel with the rule that its variables follow in the data, if there is one.
+
+    Of weighted or clustered rows, its numbers are those of as many rows as say as much as plain ones.
+    """
     if submodel.context != EMPTY:
         return submodel
     assert data.sample.counter is not None
     (table,) = data.sample.counter.counts([submodel.variables])
     chosen = members(submodel.variables)
-    return replace(submodel, rule=find_rule(table, chosen, [data.levels[v] for v in chosen]))
+    parts = float(table.counts.sum()) / Rows.of(data.sample).n_rows if data.sample.design is not None else 1.0
+    return replace(submodel, rule=find_rule(table, chosen, [data.levels[v] for v in chosen], parts=parts))

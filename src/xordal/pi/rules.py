@@ -35,7 +35,13 @@ _MOST_COMBINATIONS = 16
 _SURE = 1.959964
 
 
-def find_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
+def find_rule(
+    table: CellCounts,
+    variables: Sequence[int],
+    levels: Sequence[Sequence[Hashable]],
+    *,
+    parts: float = 1.0,
+) -> Rule | None:
     """Return the rule that some variables follow, or None.
 
     Parameters
@@ -46,6 +52,9 @@ def find_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequ
         Their numbers, in the order of the table's columns.
     levels
         The levels of each.
+    parts
+        How many of the counts say as much as one plain row: more than one where weights are fractions, which
+        are counted in small parts of a row, or where rows belong together.
 
     Examples
     --------
@@ -56,14 +65,14 @@ def find_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequ
     ('parity', (3, 5, 7), 0, ('yes', 'yes', 'yes'), 1.0, 0.5)
     """
     n_levels = [len(of) for of in levels]
-    found = [_sum_rule(table, variables, levels)] if len(set(n_levels)) == 1 else []
+    found = [_sum_rule(table, variables, levels, parts)] if len(set(n_levels)) == 1 else []
     # Of functions that tell as much, the last column's comes first: tables tend to end with what follows.
-    found += [_function_rule(table, place, variables) for place in reversed(range(len(variables)))]
+    found += [_function_rule(table, place, variables, parts) for place in reversed(range(len(variables)))]
     named = [rule for rule in found if rule is not None and _is_worth_naming(rule)]
     best = max(named, key=_worth, default=None)
     if best is not None and best.holds >= _CLEARLY:
         return best
-    return rates(table, variables, levels) or best
+    return rates(table, variables, levels, parts=parts) or best
 
 
 def _worth(rule: Rule) -> tuple[bool, float]:
@@ -79,8 +88,10 @@ def _is_worth_naming(rule: Rule) -> bool:
     return _settled(rule) > _WORTH_NAMING and rule.log_p_value <= _LEVEL
 
 
-def _sum_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
-    modulus, size, n_rows = len(levels[0]), len(levels), int(table.counts.sum())
+def _sum_rule(
+    table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]], parts: float
+) -> Rule | None:
+    modulus, size, n_rows = len(levels[0]), len(levels), max(1, round(int(table.counts.sum()) / parts))
     best: tuple[float, int, tuple[int, ...]] = (0.0, 0, ())
     has_signs = modulus > 2 and size <= _MOST_SIGNS
     signs = list(product((1, -1), repeat=size - 1)) if has_signs else [(1,) * (size - 1)]
@@ -103,7 +114,7 @@ def _sum_rule(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequ
     return Rule(
         "parity" if modulus == 2 else "sum", holds, by_chance, additive,
         marked=tuple(str(of[1]) for of in levels) if modulus == 2 else (),
-        low=low, high=high, log_p_value=log_p, is_exact=n_obeyed == n_rows,
+        low=low, high=high, log_p_value=log_p, is_exact=holds == 1.0,
     )  # fmt: skip
 
 
@@ -122,22 +133,22 @@ def _with_one_apart(table: CellCounts, factors: tuple[int, ...], modulus: int, p
     return [sum(own[s] * rest[(r - s) % modulus] for s in range(modulus)) for r in range(modulus)]
 
 
-def _function_rule(table: CellCounts, place: int, variables: Sequence[int]) -> Rule | None:
+def _function_rule(table: CellCounts, place: int, variables: Sequence[int], parts: float) -> Rule | None:
     """Return the rule that one variable follows from all others, or None where one of these is not needed."""
     n_rows, size = int(table.counts.sum()), len(variables)
     others = [at for at in range(size) if at != place]
-    told = told_rows(table, place, others)
+    told = told_rows(table, place, others, parts=parts)
     n_told = int(table.counts[told.is_told].sum())
     for left_out in others:
-        fewer = told_rows(table, place, [at for at in others if at != left_out])
-        if not _tells_more(table.counts, told.is_told, fewer.is_told, size * len(others)):
+        fewer = told_rows(table, place, [at for at in others if at != left_out], parts=parts)
+        if not _tells_more(table.counts / parts, told.is_told, fewer.is_told, size * len(others)):
             return None
     by_chance = float(np.bincount(table.cells[:, place], weights=table.counts).max() / n_rows)
-    low, high = interval(n_told, n_rows)
+    low, high = interval(n_told / parts, n_rows / parts)
     holds = n_told / n_rows
     return Rule(
         "function", holds, by_chance, target=variables[place], low=low, high=high,
-        log_p_value=log_p_above(holds, by_chance, n_rows, size), is_exact=told.is_exact,
+        log_p_value=log_p_above(holds, by_chance, n_rows / parts, size), is_exact=told.is_exact,
     )  # fmt: skip
 
 
@@ -149,10 +160,11 @@ class Told:
     is_exact: bool
 
 
-def told_rows(table: CellCounts, place: int, others: Sequence[int]) -> Told:
+def told_rows(table: CellCounts, place: int, others: Sequence[int], *, parts: float = 1.0) -> Told:
     """Return which rows the commonest level among the other rows with the same values tells.
 
-    A row is told when its level leads without it: the cell holds more than one row above every other.
+    A row, of so many parts, is told when its level leads without it: the cell holds more than one row above
+    every other.
     """
     group = np.zeros(len(table.cells), dtype=np.int64)
     for other in others:
@@ -170,19 +182,21 @@ def told_rows(table: CellCounts, place: int, others: Sequence[int]) -> Told:
     follows[1:] = is_first[:-1] & ~is_first[1:]
     second[owner[order][follows]] = rows[order][follows]
     leads = np.zeros(len(order), dtype=np.bool_)
-    leads[order[is_first]] = rows[order][is_first] - 1 > second[owner[order][is_first]]
+    leads[order[is_first]] = rows[order][is_first] - parts > second[owner[order][is_first]]
     return Told(leads[of_cell.reshape(-1)], not second.any())
 
 
-def _tells_more(counts: Integers, whole: NDArray[np.bool_], fewer: NDArray[np.bool_], n_tests: int) -> bool:
+def _tells_more(
+    counts: NDArray[np.float64], whole: NDArray[np.bool_], fewer: NDArray[np.bool_], n_tests: int
+) -> bool:
     """Whether a function tells more rows than one of a column less: a sign test of the rows only one tells."""
-    gained, lost = int(counts[whole & ~fewer].sum()), int(counts[fewer & ~whole].sum())
+    gained, lost = float(counts[whole & ~fewer].sum()), float(counts[fewer & ~whole].sum())
     if gained <= lost:
         return False
     return log_p_above(gained / (gained + lost), 0.5, gained + lost, n_tests) <= _LEVEL
 
 
-def log_p_above(holds: float, by_chance: float, n_rows: int, n_choices: int) -> float:
+def log_p_above(holds: float, by_chance: float, n_rows: float, n_choices: int) -> float:
     """Return a bound (Chernoff) on the log p-value of a share above chance, corrected for the choices made."""
     if holds <= by_chance:
         return 0.0
@@ -192,7 +206,7 @@ def log_p_above(holds: float, by_chance: float, n_rows: int, n_choices: int) -> 
     return min(0.0, -min(n_rows * divergence, 1e300) + log(n_choices))
 
 
-def interval(n_hits: int, n_rows: int) -> tuple[float, float]:
+def interval(n_hits: float, n_rows: float) -> tuple[float, float]:
     """Return the 95 % interval of a share (Wilson 1927).
 
     Examples
@@ -206,13 +220,19 @@ def interval(n_hits: int, n_rows: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence[Hashable]]) -> Rule | None:
+def rates(
+    table: CellCounts,
+    variables: Sequence[int],
+    levels: Sequence[Sequence[Hashable]],
+    *,
+    parts: float = 1.0,
+) -> Rule | None:
     """Return how often one variable has a level, for each combination of the others.
 
     The variable is the one with the fewest levels, of these the last, since tables tend to end with what
     follows from the rest. Of two levels the rarer is told, of more the one whose rates differ most. None where
     no two rates clearly differ, or every variable leaves too many combinations to be told. Rates are those of
-    the rows in which the variable is known.
+    the rows in which the variable is known; so many ``parts`` of the counts say as much as one row.
 
     Examples
     --------
@@ -233,7 +253,7 @@ def rates(table: CellCounts, variables: Sequence[int], levels: Sequence[Sequence
         own = np.bincount(rows.cells[:, place], weights=rows.counts, minlength=n_levels[place])
         codes = [min(known[place], key=own.item)] if fewest == 2 else known[place]
         for code in codes:
-            of_code, share = _rates_of(rows, place, code, levels), float(own[code] / own.sum())
+            of_code, share = _rates_of(rows, place, code, levels, parts), float(own[code] / own.sum())
             spread = max(rate.low for rate in of_code) - min(rate.high for rate in of_code)
             level = str(levels[place][code])
             rule = Rule("rates", share, share, target=variables[place], level=level, rates=of_code)
@@ -255,7 +275,7 @@ def known_levels(levels: Sequence[Hashable]) -> list[int]:
 
 
 def _rates_of(
-    table: CellCounts, place: int, code: int, levels: Sequence[Sequence[Hashable]]
+    table: CellCounts, place: int, code: int, levels: Sequence[Sequence[Hashable]], parts: float
 ) -> tuple[Rate, ...]:
     """Return the rates of a level in each combination of the others that occurs."""
     others = [at for at in range(len(levels)) if at != place]
@@ -265,12 +285,10 @@ def _rates_of(
         key = tuple(cell[at] for at in others)
         rows[key] = rows.get(key, 0) + count
         hits[key] = hits.get(key, 0) + (count if cell[place] == code else 0)
-    return tuple(
-        Rate(
-            tuple(str(levels[at][c]) for at, c in zip(others, key, strict=True)),
-            hits[key],
-            rows[key],
-            *interval(hits[key], rows[key]),
-        )
-        for key in sorted(rows)
-    )
+    found = []
+    for key in sorted(rows):
+        n_rows = max(1, round(rows[key] / parts))
+        n_hits = round(hits[key] / rows[key] * n_rows)
+        told = tuple(str(levels[at][c]) for at, c in zip(others, key, strict=True))
+        found.append(Rate(told, n_hits, n_rows, *interval(hits[key] / parts, rows[key] / parts)))
+    return tuple(found)

@@ -148,6 +148,32 @@ def test_rates_of_a_noisy_group_come_with_intervals() -> None:
     assert told.startswith("part = bad in 31 % of L1/Acme (23 to 41), 6 % of L1/Borg (3 to 12)")
 
 
+def test_rates_of_weights_and_clusters_are_no_surer_than_the_rows() -> None:
+    """Equal fractions say what plain rows say, and ten copies of each row, as one cluster, what one does."""
+    rng = np.random.default_rng(0)
+    line, supplier = rng.integers(0, 2, (2, 600))
+    bad = (line ^ supplier) ^ (rng.random(600) < 0.2)
+    rows = {"line": line, "supplier": supplier, "bad": bad.astype(int)}
+    plain = group_rates(learn(rows))
+    assert all(0.05 < high - low < 0.2 for _, low, high in plain)
+    of_equal = group_rates(learn(rows, weights=[1.5] * 600))
+    assert of_equal == [pytest.approx(one, abs=0.002) for one in plain]
+    copies = {name: np.repeat(values, 10) for name, values in rows.items()}
+    of_copies = group_rates(learn(copies, cluster=np.repeat(np.arange(600), 10).tolist()))
+    assert of_copies == [pytest.approx(one, abs=0.002) for one in plain]
+    uneven = group_rates(learn(rows, weights=(0.2 + 2 * rng.random(600)).tolist()))
+    assert all(
+        high - low > plain_high - plain_low
+        for (_, low, high), (_, plain_low, plain_high) in zip(uneven, plain, strict=True)
+    )
+
+
+def group_rates(learned: Learned) -> list[tuple[float, float, float]]:
+    (group,) = learned.groups
+    assert group.rule is not None and group.rule.kind == "rates"
+    return [(rate.share, rate.low, rate.high) for rate in group.rule.rates]
+
+
 def test_rates_are_of_the_rows_in_which_the_variable_is_known() -> None:
     """A tenth of the parts were never looked at: bad parts are told among those that were."""
     shares = {(0, 0): 31, (0, 1): 6, (1, 0): 5, (1, 1): 35}

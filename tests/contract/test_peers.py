@@ -158,6 +158,19 @@ def test_bridges(name: str, pgmpy: Any) -> None:
         assert difference(network, from_pyagrum(to_pyagrum(network))) < 1e-15
 
 
+def test_variables_of_pgmpy_may_be_numbers(pgmpy: Any) -> None:
+    assert pgmpy
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    model = DiscreteBayesianNetwork([(1, 2)])
+    given = TabularCPD(2, 2, [[0.5, 0.1], [0.5, 0.9]], [1], [2], state_names={1: ["u", "v"], 2: ["s", "t"]})
+    model.add_cpds(TabularCPD(1, 2, [[0.3], [0.7]], state_names={1: ["u", "v"]}), given)
+    network = from_pgmpy(model)
+    assert (network.arcs, network.levels) == ((("1", "2"),), (("u", "v"), ("s", "t")))
+    assert network.table("2").tolist() == [[0.5, 0.5], [0.1, 0.9]]
+
+
 @pytest.mark.parametrize("odd", ["\ud800", "x\0y"])
 def test_levels_that_pyagrum_cannot_hold_are_refused(odd: str) -> None:
     """The first would end the process (a segmentation fault in pyAgrum 3.3), the second lose all after x."""

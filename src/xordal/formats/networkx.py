@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xordal.errors import DataError
+from xordal.formats.bridged import check_model
 from xordal.formats.draft import Draft
 from xordal.formats.left_out import rule_remarks, warn_of_rules
 from xordal.graph.chordal import perfect_order
@@ -73,7 +75,10 @@ def from_networkx(graph: nx.Graph) -> DecomposableMarkovNetwork | BayesianNetwor
     ------
     DataError
         If something is missing or does not fit together.
+    SettingsError
+        If it is no graph of networkx.
     """
+    check_model(graph, "is_directed", "a graph of networkx")
     levels = {str(name): tuple(_attribute(graph, name, "levels")) for name in graph.nodes}
     if not graph.is_directed():
         if "factors" not in graph.graph:
@@ -86,7 +91,7 @@ def from_networkx(graph: nx.Graph) -> DecomposableMarkovNetwork | BayesianNetwor
         parents = list(map(str, graph.nodes[name].get("parents", graph.predecessors(name))))
         if set(parents) != set(map(str, graph.predecessors(name))):
             raise DataError(f"The parents of {name!r} are not those its arcs come from.")
-        chances = np.asarray(_attribute(graph, name, "chances"), dtype=np.float64)
+        chances = _numbers(_attribute(graph, name, "chances"), f"The chances of {name!r}")
         shape = draft.shape(str(name), parents, _wrong)
         if chances.shape != shape:
             raise DataError(f"The chances of {name!r} have the shape {chances.shape} instead of {shape}.")
@@ -150,10 +155,11 @@ def _from_factors(levels: dict[str, tuple[Any, ...]], pairs: Any) -> Decomposabl
         unknown = [name for name in names if str(name) not in number]
         if unknown:
             raise DataError(f"A factor has the variable {unknown[0]!r}, which is no node.")
-        factor = Factor(tuple(number[str(name)] for name in names), np.asarray(values, dtype=np.float64))
+        told = f"The factor of {list(names)}"
+        factor = Factor(tuple(number[str(name)] for name in names), _numbers(values, told))
         shape = tuple(len(levels[str(name)]) for name in names)
         if factor.values.shape != shape or not np.isfinite(factor.values).all() or (factor.values < 0).any():
-            raise DataError(f"The factor of {list(names)} must hold numbers from 0 on, in the shape {shape}.")
+            raise DataError(f"{told} must hold numbers from 0 on, in the shape {shape}.")
         factors.append(factor)
     return markov_network(tuple(levels), tuple(levels.values()), factors)
 
@@ -162,6 +168,13 @@ def _attribute(graph: nx.Graph, name: Any, key: str) -> Any:
     if key not in graph.nodes[name]:
         raise DataError(f"The node {name!r} has no {key!r}.")
     return graph.nodes[name][key]
+
+
+def _numbers(values: Any, told: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{told} must be numbers, in lists of equal length.") from None
 
 
 def _wrong(why: str) -> Any:

@@ -69,7 +69,7 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
         draft.shape(name, parents, _wrong)
         draft.add_family(name, parents, np.moveaxis(np.asarray(table.values, dtype=np.float64), 0, -1), _wrong)
     found = draft.network(_wrong)
-    levels = tuple(tuple(tables[name].state_names[name]) for name in found.variables)
+    levels = tuple(tuple(tables[name].state_names[tables[name].variable]) for name in found.variables)
     return with_texts(BayesianNetwork(found.variables, levels, found.families), original)
 
 

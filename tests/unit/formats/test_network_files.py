@@ -356,6 +356,12 @@ def test_a_graph_without_probabilities_is_no_network() -> None:
     graph.nodes["a"]["chances"] = [0.5, 0.9]
     with pytest.raises(DataError, match=r"sum to 1\.4"):
         xordal.from_networkx(graph)
+    for odd in ("x", [[0.5], [0.5, 0.5]], None, object()):
+        graph.nodes["a"]["chances"] = odd
+        with pytest.raises(DataError, match=r"'a' (must be numbers|have the shape)"):
+            xordal.from_networkx(graph)
+    with pytest.raises(SettingsError, match="a graph of networkx, not str"):
+        xordal.from_networkx("net.bif")
 
 
 def test_all_networks_of_the_repository_are_read(real_data: Path) -> None:

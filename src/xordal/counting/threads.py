@@ -24,11 +24,17 @@ _PATIENCE = 0.1  # seconds of waiting between two looks at the clock
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C be a KeyboardInterrupt within the call of a kernel, too: Numba makes a SystemError of it."""
+    """Let Ctrl-C be a KeyboardInterrupt within the call of a kernel, too: Numba makes a SystemError of it.
+
+    While kernels are loaded from disk it does so several times over, each the cause of the next.
+    """
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from None
         raise
 

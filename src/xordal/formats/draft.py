@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from xordal.errors import about, nearest
 from xordal.model.directed import BayesianNetwork, Family, topological_order
+from xordal.model.sensible import ROUNDING
 
 MOST_VARIABLES = 100_000
 MOST_AXES = 32
@@ -26,9 +27,6 @@ MOST_CELLS = 2**24
 
 MOST_IN_ALL = 2**24
 """Cells of all tables of a network together, since a short file can claim many large ones."""
-
-ROUNDING = 0.01
-"""By how much the probabilities of a row may miss one: three thirds of two digits sum to 0.99."""
 
 _SHOWN = 40
 Wrong = Callable[[str], NoReturn]

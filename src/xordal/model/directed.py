@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.graph.chordal import perfect_order
+from xordal.model.sensible import check_network
 from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import members
 
@@ -101,7 +102,8 @@ class BayesianNetwork:
     left_out: tuple[AdditiveRule, ...] = ()
 
     def __post_init__(self) -> None:
-        assert [family.variable for family in self.families] == list(range(len(self.variables)))
+        check_network(self.variables, self.levels, self.families)
+        _ = self.order  # refuses a cycle
 
     @property
     def n_levels(self) -> tuple[int, ...]:
@@ -148,7 +150,8 @@ class BayesianNetwork:
     def order(self) -> tuple[int, ...]:
         """The variables, parents before children."""
         order = topological_order([family.parents for family in self.families])
-        assert order is not None, "a Bayesian network has no cycle"
+        if order is None:
+            raise DataError("The arcs of this network form a cycle; a Bayesian network has none.")
         return order
 
     def to_markov(self) -> DecomposableMarkovNetwork:

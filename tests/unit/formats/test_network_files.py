@@ -383,3 +383,37 @@ def test_the_table_of_odd_names_on_the_page() -> None:
     for line in lines:
         name, word, shown = (cell.split("`")[1] for cell in line.strip("| ").split(" | "))
         assert (plain_word(name, RESERVED), printable(name)) == (word, shown)
+
+
+@pytest.mark.parametrize(
+    ("parents", "tables", "words"),
+    [
+        (((), ()), ([0.5, 0.6], [0.5, 0.5]), "'a' must hold probabilities"),
+        (((), ()), ([0.5, float("nan")], [0.5, 0.5]), "'a' must hold probabilities"),
+        (((), ()), ([-0.5, 1.5], [0.5, 0.5]), "'a' must hold probabilities"),
+        (((), ()), ([0.5, 0.3, 0.2], [0.5, 0.5]), "the shape .* instead of"),
+        (((), (0,)), ([0.5, 0.5], [0.5, 0.5]), "the shape .* instead of"),
+        (((1,), (0,)), ([[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2), "form a cycle"),
+        (((), (1,)), ([0.5, 0.5], [[0.5, 0.5]] * 2), "other variables"),
+        (((), (2,)), ([0.5, 0.5], [[0.5, 0.5]] * 2), "other variables"),
+    ],
+)
+def test_a_network_made_in_python_must_fit_together(
+    parents: tuple[tuple[int, ...], ...], tables: tuple[object, ...], words: str
+) -> None:
+    """It would be written to a file that nobody can read back."""
+    families = tuple(Family(v, above, np.array(tables[v])) for v, above in enumerate(parents))
+    with pytest.raises(DataError, match=words):
+        BayesianNetwork(("a", "b"), (("u", "v"),) * 2, families)
+
+
+def test_names_levels_and_places_of_families_are_checked() -> None:
+    first, second = (Family(v, (), np.array([0.5, 0.5])) for v in range(2))
+    for variables, levels, families, words in (
+        (("a", "a"), (("u", "v"),) * 2, (first, second), "same name"),
+        (("a", "b"), (("u", "v"), ("u", "u")), (first, second), "'b' must have levels"),
+        (("a", "b"), (("u", "v"),) * 2, (second, first), "in the order of the variables"),
+        (("a", "b"), (("u", "v"),), (first, second), "must have its levels"),
+    ):
+        with pytest.raises(DataError, match=words):
+            BayesianNetwork(variables, levels, families)

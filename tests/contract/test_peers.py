@@ -169,6 +169,9 @@ def test_variables_of_pgmpy_may_be_numbers(pgmpy: Any) -> None:
     network = from_pgmpy(model)
     assert (network.arcs, network.levels) == ((("1", "2"),), (("u", "v"), ("s", "t")))
     assert network.table("2").tolist() == [[0.5, 0.5], [0.1, 0.9]]
+    given.state_names[1] = ["v", "u"]
+    with pytest.raises(DataError, match="'2' has other levels of '1', or in another order"):
+        from_pgmpy(model)
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "x\0y"])

@@ -67,6 +67,9 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
     for name, table in tables.items():
         parents = [str(parent) for parent in table.variables[1:]]
         draft.shape(name, parents, _wrong)
+        for parent in table.variables[1:]:
+            if list(table.state_names[parent]) != list(tables[str(parent)].state_names[parent]):
+                _wrong(f"the table of {name!r} has other levels of {str(parent)!r}, or in another order")
         draft.add_family(name, parents, np.moveaxis(np.asarray(table.values, dtype=np.float64), 0, -1), _wrong)
     found = draft.network(_wrong)
     levels = tuple(tuple(tables[name].state_names[tables[name].variable]) for name in found.variables)

@@ -35,13 +35,28 @@ class SetScan:
     """The scan of all sets of one size for those that may be accepted where they have no link and no context.
 
     The bar is that of free sets and of nothing else, so that everybody who asks gets the same sets. Blocks are
-    remembered: an earlier run may have scanned some, and they may be looked through more than once.
+    remembered: an earlier run may have scanned some, and they may be looked through more than once. Where many
+    pairs are strong a block holds more than is remembered, and a scan of many columns takes long; so both who
+    look through all of it at first, :class:`Free` and :class:`Unlinked`, do so in one scan.
     """
 
     def __init__(self, problem: Problem, size: int, tell: Tell) -> None:
         self.problem, self.size, self.tell = problem, size, tell
         self._known = list(problem.known_blocks.get(size, ()))
         self._is_counted = False
+        self._unlinked: Sets | None = None
+        self.has_unlinked = False
+        """Whether somebody will ask for :attr:`unlinked`."""
+
+    @property
+    def unlinked(self) -> Sets:
+        """The sets that may be admitted once they are not free."""
+        self.has_unlinked = True
+        if self._unlinked is None:
+            for _ in self.blocks():
+                pass
+        assert self._unlinked is not None
+        return self._unlinked
 
     def blocks(self) -> Iterator[ScanBlock]:
         """Yield what was found, by groups of first variables; what is looked at is told once."""
@@ -50,16 +65,36 @@ class SetScan:
         is_first, self._is_counted = not self._is_counted, True
         self.tell(0, self.size)  # from now on its time is taken
         blocks = chain(zip(repeat(False), list(self._known)), zip(repeat(True), scanned))
+        is_wanted = self.has_unlinked and self._unlinked is None
+        unlinked = [np.empty((0, self.size), np.int32)] if is_wanted else None
         while True:
             with self.problem.watch.phases.of("scanning"):
                 is_new, block = next(blocks, (False, None))
             if block is None:
+                self._unlinked = self._unlinked if unlinked is None else np.concatenate(unlinked)
                 return
+            if unlinked is not None:
+                unlinked.append(self._unlinked_of(block))
             if is_new and len(block.sets) <= _MOST_KEPT:
                 self.problem.on_scanned(self.size, block)
                 self._known.append(block)
             yield block
             self.tell(block.n_scanned * is_first, self.size)
+
+    def _unlinked_of(self, block: ScanBlock) -> Sets:
+        """Return the sets of a block that may be admitted once they are not free."""
+        sets, problem = block.sets, self.problem
+        if self.size == 2:
+            return sets
+        beyond = least_beyond_pairs(sets, block.shared, self._pairs) + (self.size + 1) * problem.scanner.error
+        bars = problem.shapes.least_gains(free_shape, problem.shapes.kinds(sets))
+        return np.asarray(sets[(beyond >= bars) | (bars <= 0)])  # where no gain is too small, none is ruled out
+
+    @cached_property
+    def _pairs(self) -> NDArray[np.float64]:
+        """What each two variables share."""
+        n_variables = len(self.problem.n_levels)
+        return self.problem.scanner.extensions([VarSet(1 << v) for v in range(n_variables)])
 
 
 class Free:
@@ -126,31 +161,16 @@ class Unlinked:
 
     def __init__(self, scan: SetScan) -> None:
         self._scan = scan
+        scan.has_unlinked = True
 
     def fresh(self, change: Change) -> Iterator[BoundedSets]:
         """Yield those that are no longer free, or have lost a link inside."""
         before, after = change.before, change.after
         if before.components == after.components and not change.removed:
             return
-        is_new, is_free = (are_apart(labels[self._sets]) for labels in change.labels)
+        sets = self._scan.unlinked
+        is_new, is_free = (are_apart(labels[sets]) for labels in change.labels)
         for link in change.removed:
-            is_new |= np.isin(self._sets, link).sum(axis=1) == 2
-        found = map(varset, self._sets[is_new & ~is_free].tolist())
+            is_new |= np.isin(sets, link).sum(axis=1) == 2
+        found = map(varset, sets[is_new & ~is_free].tolist())
         yield BoundedSets.each([s for s in found if not any(after.neighbours[v] & s for v in members(s))])
-
-    @cached_property
-    def _sets(self) -> Sets:
-        """The sets that may be admitted once they are not free."""
-        problem, size = self._scan.problem, self._scan.size
-        kept = [np.empty((0, size), np.int32)]
-        pairs = None
-        if size > 2:
-            pairs = problem.scanner.extensions([VarSet(1 << v) for v in range(len(problem.n_levels))])
-        for block in self._scan.blocks():
-            sets = block.sets
-            if pairs is not None:
-                beyond = least_beyond_pairs(sets, block.shared, pairs) + (size + 1) * problem.scanner.error
-                bars = problem.shapes.least_gains(free_shape, problem.shapes.kinds(sets))
-                sets = sets[(beyond >= bars) | (bars <= 0)]  # where no gain is too small, none is ruled out
-            kept.append(sets)
-        return np.concatenate(kept)

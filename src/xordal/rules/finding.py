@@ -153,7 +153,8 @@ def find_rules(
     if largest_parity not in (4, 5, 6):
         raise SettingsError(f"largest_parity must be 4, 5 or 6, not {largest_parity!r}.")
     is_table = isinstance(data, CategoricalTable) and not reading
-    table = _repeated(data if is_table else read_table(data, **reading))
+    table = data if is_table else read_table(data, **reading)
+    table = _repeated(table.plain("A search for rules"))
     codings, notes = codings_of(table)
     tried = primes if primes is not None else _default_moduli(table, codings, notes)
     judge = Judge(table.codes, table.levels, table.weights, len(tried) + 1)

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.examples import some
-from xordal import BIC, BDeu, CategoricalTable, DataError, DataWarning, SettingsError, learn, read_table, scan
+from xordal import (
+    BIC,
+    BDeu,
+    CategoricalTable,
+    DataError,
+    DataWarning,
+    SettingsError,
+    find_rules,
+    learn,
+    read_table,
+    scan,
+)
 from xordal.data.design import Design
 from xordal.graph.chain import Addition
 from xordal.statistics.chi_squared import log_f_tail
@@ -123,6 +134,8 @@ def test_what_takes_plain_rows_says_so() -> None:
     table = table_of(np.array([[0, 1, 0, 1], [0, 1, 1, 0]]), Design(np.array([0.5, 1, 1, 1.5])))
     with pytest.raises(DataError, match="A scan takes plain rows"):
         scan(table, order=2)
+    with pytest.raises(DataError, match="A search for rules takes plain rows"):
+        find_rules(table)
     with pytest.raises(SettingsError, match="BDeu counts plain rows"):
         learn(table, criterion=BDeu())
 

@@ -21,6 +21,14 @@ def kernel(function: F) -> F:
     return _compiled(function, {})
 
 
+def rounded_kernel(function: F) -> F:
+    """Compile a function so that each operation is rounded by itself, as Python and NumPy do it.
+
+    For sums that are reported: a product and a sum in one instruction would change their last bits.
+    """
+    return _compiled(function, {"fastmath": False})
+
+
 def inner(function: F) -> F:
     """Compile a function that only kernels call and that makes no arrays, so that it need not hold any.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from math import comb
 
+from xordal.counting.compiled import Kernels
 from xordal.counting.oracle import CachedOracle, CellCounter, Scanner
 from xordal.counting.plain import PlainScanner
 from xordal.counting.select import Backend, backend_of, oracle_for
@@ -15,7 +16,6 @@ from xordal.errors import SettingsError
 from xordal.pi.joint import Joint
 from xordal.scanning.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.checkpoint import Journal
-from xordal.search.compiled import Kernels
 from xordal.search.constraints import Rules
 from xordal.search.limits import Watch
 from xordal.search.plan import Plan
@@ -46,6 +46,7 @@ class Known:
     copies: LinkSet = ()
     design: SampleDesign | None = None
     sets: Mapping[int, int] = field(default_factory=dict)
+    kernels: Kernels = field(default_factory=Kernels)
 
     @classmethod
     def of(
@@ -85,7 +86,8 @@ class Known:
         if design is not None and notice is not None and isinstance(plan.criterion, Significance):
             tell_sparse(design, names, n_levels, notice)
         asked = (cached, counted, counted, watch)
-        return cls(source, names, levels, n_levels, n_rows, *asked, copies(source), design, sets)
+        kernels = Kernels(lambda: watch.seconds_left, say)
+        return cls(source, names, levels, n_levels, n_rows, *asked, copies(source), design, sets, kernels)
 
     def time_left(self, problem: Problem, notice: Callable[[str], None] | None) -> TimeLeft:
         """Return what knows how long scans still take; where that is long it is measured, and said."""
@@ -102,7 +104,6 @@ class Known:
         judge: Judge,
         ruled: Rules,
         journal: Journal | None,
-        notice: Callable[[str], None] | None,
     ) -> Problem:
         """Return the search to be carried out."""
         problem = Problem(
@@ -116,7 +117,7 @@ class Known:
             plan.fill_in,
             watch=self.watch,
             has_p_values=isinstance(plan.criterion, Significance),
-            kernels=Kernels(lambda: self.watch.seconds_left, notice or (lambda line: None)),
+            kernels=self.kernels,
         )
         if journal is None:
             return problem
@@ -125,9 +126,8 @@ class Known:
     def sample(self, plan: Plan) -> Sample:
         """Return what the criterion may know."""
         k = plan.schedule.max_links
-        return Sample(
-            self.n_levels, self.n_rows, self.counter, k, self.largest(plan), self.design, self.watch.check
-        )
+        rest = self.design, self.watch.check, self.kernels
+        return Sample(self.n_levels, self.n_rows, self.counter, k, self.largest(plan), *rest)
 
     def largest(self, plan: Plan) -> int:
         """Return the largest variable set that the search completes."""

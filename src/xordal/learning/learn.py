@@ -182,7 +182,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
         run = _reference(source, plan, on_entry)
     else:
         with _journal(checkpoint, source, plan) as journal:
-            problem = known.problem(plan, judge, ruled, journal, notice)
+            problem = known.problem(plan, judge, ruled, journal)
             search = Search(
                 problem,
                 plan.schedule,

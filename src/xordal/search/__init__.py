@@ -47,5 +47,5 @@ Map
 * ``lookahead``: one i-link-only search, sources and ways put together.
 * ``refine``: after the schedule, ``prune`` takes idle links out, ``local`` improves scores by sequences of
   moves, ``sequences`` tries them by kernels, ``optimum`` knows the best network of few columns.
-* ``compiled``: when kernels pay; ``_masks``: graphs as they read them.
+* ``_masks``: graphs as kernels read them.
 """

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xordal.counting.compiled import Kernels
 from xordal.counting.oracle import EntropyOracle, ScanBlock, Scanner
 from xordal.graph.chain import Addition
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidate import Candidate, gains
-from xordal.search.compiled import Kernels
 from xordal.search.constraints import FREE, Rules
 from xordal.search.limits import Limits, Watch
 from xordal.search.shapes import Shapes

@@ -9,7 +9,7 @@ the first link set in lexicographic order: ties are normal (XOR is symmetric), r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.compiled import Kernels
 from xordal.counting.oracle import ROUNDING, CellCounter
 from xordal.errors import SettingsError
 from xordal.graph.chain import Addition
@@ -140,6 +141,8 @@ class Sample:
         What survey weights and clusters do to p-values; None for plain rows.
     check
         To be called several times a second by a judge that works long; it may end that by raising.
+    kernels
+        Whether a judge may use compiled kernels, where they pay.
     """
 
     n_levels: tuple[int, ...]
@@ -149,6 +152,7 @@ class Sample:
     max_variables: int
     design: SampleDesign | None = None
     check: Callable[[], None] = lambda: None
+    kernels: Kernels = field(default_factory=Kernels)
 
 
 class Judge(Protocol):

@@ -5,15 +5,12 @@ each stratum, that is each combination of levels of S that occurs: how often eac
 how often each level of y. For x with counts 3 and 5 and y with 2, 2 and 4 in the only stratum it is
 ([3, 5], [2, 2, 4]).
 
-Within a stratum counts come in increasing order, strata in the order of their lists, and of x and y the one
-comes first whose lists are lower. So neither the names of levels nor which of the two is called x can change a
-bit of any sum over them.
+Within a stratum counts come in increasing order, and of the two lists the shorter one is that of the rows, or
+of equal lengths the one with the first lower count. So neither the names of levels nor which of the two is
+called x can change a bit of any sum over a stratum; what strata add is sorted before it is summed.
 
 The lists of all strata of all steps of a block stand one behind the other in two flat arrays, so that a few
-calls of NumPy serve a block, whether it holds one step or hundreds. Each step begins with one stratum more, of
-a single row in which nothing can vary: its terms are zeros. ``np.add.reduceat`` takes the first term of a sum
-as it is and adds the others pairwise; behind a zero that is, to the bit, what ``np.sum`` returns for the terms
-of a step alone. ([1], [1]) is lower than any other pair of lists, so the order leaves it in front.
+calls of NumPy serve a block, whether it holds one step or hundreds.
 """
 
 from __future__ import annotations
@@ -33,9 +30,7 @@ Integers = NDArray[np.int64]
 
 _LARGEST_CODE = 2**62
 _BITS = 63  # of a number that has a sign
-_PLACES = 8  # of a list that are compared one by one
-_NOTHING_VARIES = np.array([-1])  # the code of the stratum that every step begins with
-_ONE_ROW = np.array([1])  # its count
+_WIDE = 4  # strata that there can be, per count, from which on those that there are get numbers
 
 
 class StepCounts(NamedTuple):
@@ -77,57 +72,91 @@ class Margins:
     column_stratum: Integers
     step: Integers
 
+
+class Strata(NamedTuple):
+    """The counts of both ends of the links of some steps, with the strata they lie in.
+
+    Attributes
+    ----------
+    of_x, of_y
+        Of each end: the counts of all steps, the number of the stratum of each within its step, and how many
+        counts each step has.
+    n_strata
+        Of each step, an upper bound on the numbers of its strata; not all of them need occur.
+    """
+
+    of_x: tuple[Integers, Integers, Integers]
+    of_y: tuple[Integers, Integers, Integers]
+    n_strata: Integers
+
     def n_cells(self) -> Integers:
-        """Return the number of cells of each step with a positive fitted count, without that of the zeros."""
-        widths = np.bincount(self.row_stratum) * np.bincount(self.column_stratum)
-        return np.bincount(self.step, weights=widths).astype(np.int64) - 1
+        """Return the number of cells of each step with a positive fitted count."""
+        n_numbers = int(self.n_strata.sum())
+        of_x, of_y = (np.bincount(numbers, minlength=n_numbers) for numbers in self.numbered())
+        owner = np.repeat(np.arange(len(self.n_strata)), self.n_strata)
+        return np.bincount(owner, weights=of_x * of_y, minlength=len(self.n_strata)).astype(np.int64)
 
-    def only(self, is_chosen: NDArray[np.bool_]) -> Margins:
-        """Return the margins of some of the steps, numbered anew."""
-        kept = is_chosen[self.step]
-        number = np.cumsum(kept) - 1
-        of_row, of_column = kept[self.row_stratum], kept[self.column_stratum]
-        return Margins(
-            self.rows[of_row],
-            self.columns[of_column],
-            number[self.row_stratum[of_row]],
-            number[self.column_stratum[of_column]],
-            (np.cumsum(is_chosen) - 1)[self.step[kept]],
-        )
+    def numbered(self) -> tuple[Integers, Integers]:
+        """Return the stratum of each count, of x and of y, numbered through all steps."""
+        begins = np.cumsum(self.n_strata) - self.n_strata
+        of_x, of_y = (strata + np.repeat(begins, lengths) for _, strata, lengths in (self.of_x, self.of_y))
+        return of_x, of_y
 
 
-def margins_of(steps: Sequence[StepCounts]) -> Margins:
+def strata(steps: Sequence[StepCounts]) -> Strata:
+    """Return the counts of some steps in flat arrays."""
+    numbers, n_strata = [], np.empty(len(steps), dtype=np.int64)
+    for place, step in enumerate(steps):
+        of_x, of_y = strata_of(step)
+        n = prod(step.n_levels)
+        if n > _WIDE * (len(of_x) + len(of_y)):
+            occurring, both = np.unique(np.concatenate([of_x, of_y]), return_inverse=True)
+            of_x, of_y, n = both[: len(of_x)], both[len(of_x) :], len(occurring)
+        numbers.append((of_x, of_y))
+        n_strata[place] = n
+
+    def side(counts: list[Integers], of_side: list[Integers]) -> tuple[Integers, Integers, Integers]:
+        lengths = np.array([len(of_step) for of_step in counts], dtype=np.int64)
+        return np.concatenate(counts), np.concatenate(of_side), lengths
+
+    return Strata(
+        side([step.of_x.counts for step in steps], [of_x for of_x, _ in numbers]),
+        side([step.of_y.counts for step in steps], [of_y for _, of_y in numbers]),
+        n_strata,
+    )
+
+
+def margins_of(steps: Strata) -> Margins:
     """Return the margins of some steps.
 
     Examples
     --------
     >>> of_x = CellCounts(np.array([[0], [1]]), np.array([5, 3]))
     >>> of_y = CellCounts(np.array([[0], [1], [2]]), np.array([2, 4, 2]))
-    >>> margins = margins_of([StepCounts(of_x, of_y, (0, 0), ())])
+    >>> margins = margins_of(strata([StepCounts(of_x, of_y, (0, 0), ())]))
     >>> margins.rows.tolist(), margins.columns.tolist(), margins.row_stratum.tolist()
-    ([1, 2, 2, 4], [1, 3, 5], [0, 1, 1, 1])
+    ([3, 5], [2, 2, 4], [0, 0])
     """
-    strata = [strata_of(step) for step in steps]
-    counts, number, part = _lists(
-        [*(step.of_x.counts for step in steps), *(step.of_y.counts for step in steps)],
-        [*(of_x for of_x, _ in strata), *(of_y for _, of_y in strata)],
+    (of_x, *_), (of_y, *_) = steps.of_x, steps.of_y
+    x_stratum, y_stratum = steps.numbered()
+    occurs = np.zeros(int(steps.n_strata.sum()), dtype=np.bool_)
+    occurs[x_stratum] = True
+    number = np.cumsum(occurs) - 1
+    x_stratum, y_stratum = number[x_stratum], number[y_stratum]
+    orders = _order([x_stratum, of_x]), _order([y_stratum, of_y])
+    (x, x_stratum), (y, y_stratum) = (
+        (counts[order], stratum[order])
+        for counts, stratum, order in zip((of_x, of_y), (x_stratum, y_stratum), orders, strict=True)
     )
-    keys = _keys(counts, number, len(part))
-    n_strata = len(part) // 2  # each occurs on both sides
-    step, of_x, of_y = part[:n_strata], keys[:n_strata], keys[n_strata:]
-    is_swapped = _is_second_lower(keys, part, len(steps))[step]
-    if is_swapped.any():
-        turned = is_swapped[:, None]
-        of_x, of_y = np.where(turned, of_y, of_x), np.where(turned, of_x, of_y)
-    place = np.empty(n_strata, dtype=np.int64)
-    place[_order([step, *of_x.T, *of_y.T])] = np.arange(n_strata)
-    # All lists of rows come first, in the order of their strata, then those of columns.
-    behind = n_strata * is_swapped
-    number = np.concatenate([place + behind, place + (n_strata - behind)])[number]
-    order = np.argsort(number, kind="stable")
-    counts, number = counts[order], number[order]
-    n_rows = np.searchsorted(number, n_strata)
-    return Margins(counts[:n_rows], counts[n_rows:], number[:n_rows], number[n_rows:] - n_strata, step)
+    is_turned = _is_second_lower(x, x_stratum, y, y_stratum)
+    if is_turned.any():
+        counts, stratum = np.concatenate([x, y]), np.concatenate([x_stratum, y_stratum])
+        is_row = np.concatenate([~is_turned[x_stratum], is_turned[y_stratum]])
+        order = np.argsort(stratum, kind="stable")
+        counts, stratum, is_row = counts[order], stratum[order], is_row[order]
+        x, x_stratum, y, y_stratum = counts[is_row], stratum[is_row], counts[~is_row], stratum[~is_row]
+    step = np.repeat(np.arange(len(steps.n_strata)), steps.n_strata)[occurs]
+    return Margins(x, y, x_stratum, y_stratum, step)
 
 
 def strata_of(step: StepCounts) -> tuple[Integers, Integers]:
@@ -147,68 +176,22 @@ def _strides(n_levels: tuple[int, ...], place: int) -> Integers:
     return np.array([*strides[:place], 0, *strides[place:]])
 
 
-def _lists(counts: Sequence[Integers], strata: Sequence[Integers]) -> tuple[Integers, Integers, Integers]:
-    """Return the counts in each stratum on each side in increasing order, list behind list.
-
-    With them come the number of the list of each count, and the part that each list belongs to: a part is one
-    side of one step.
-    """
-    part = np.repeat(np.arange(len(counts)), [len(of_part) + 1 for of_part in counts])
-    flat = np.concatenate([piece for of_part in counts for piece in (_ONE_ROW, of_part)])
-    code = np.concatenate([piece for of_part in strata for piece in (_NOTHING_VARIES, of_part)])
-    order = _order([part, code + 1, flat])
-    code, part = code[order], part[order]
-    is_first = np.empty(len(code), dtype=np.bool_)
-    is_first[0] = True
-    is_first[1:] = (code[1:] != code[:-1]) | (part[1:] != part[:-1])
-    return flat[order], is_first.cumsum() - 1, part[is_first]
-
-
-def _keys(counts: Integers, number: Integers, n_lists: int) -> Integers:
-    """Return lists as rows of equal length that have the same order, padded with zeros.
-
-    Few lists are long, and padding all to the longest might take more memory than there is. So what comes
-    behind the first places is put as its rank among all such tails.
-    """
-    place = np.arange(len(counts)) - np.searchsorted(number, np.arange(n_lists))[number]
-    width = int(place.max()) + 1
-    found = np.zeros((n_lists, min(width, _PLACES)), dtype=np.int64)
-    if width > _PLACES:
-        is_tail = place >= _PLACES - 1
-        owners, tail = np.unique(number[is_tail], return_inverse=True)
-        found[owners, -1] = _ranks(_keys(counts[is_tail], tail, len(owners)))
-        counts, number, place = counts[~is_tail], number[~is_tail], place[~is_tail]
-    found[number, place] = counts
-    return found
-
-
-def _ranks(keys: Integers) -> Integers:
-    """Return the ranks of rows from 1 on; equal ones have the same."""
-    order = _order(list(keys.T))
-    is_new = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
-    ranks = np.empty(len(keys), dtype=np.int64)
-    ranks[order] = np.cumsum([1, *is_new])
-    return ranks
-
-
-def _is_second_lower(keys: Integers, part: Integers, n_steps: int) -> NDArray[np.bool_]:
-    """Return for each step whether the lists of its second side, in their order, are lower than the first's."""
-    ordered = keys[_order([part, *keys.T])]
-    n_strata, width = len(keys) // 2, keys.shape[1]
-    difference = (ordered[:n_strata] - ordered[n_strata:]).reshape(-1)
-    (places,) = difference.nonzero()
-    found = np.zeros(n_steps, dtype=np.bool_)
-    last_first = places[
-        ::-1
-    ]  # of several values assigned to a step the last stays: that of its first difference
-    found[part[last_first // width]] = difference[last_first] > 0
-    return found
+def _is_second_lower(x: Integers, x_stratum: Integers, y: Integers, y_stratum: Integers) -> NDArray[np.bool_]:
+    """Return for each stratum whether the list of y is the lower one; lists increase, stratum by stratum."""
+    x_length, y_length = np.bincount(x_stratum), np.bincount(y_stratum)
+    found = y_length < x_length
+    alike = y_length == x_length
+    of_x, of_y, stratum = x[alike[x_stratum]], y[alike[y_stratum]], x_stratum[alike[x_stratum]]
+    (places,) = (of_x != of_y).nonzero()
+    last_first = places[::-1]  # of several values assigned to a stratum the last stays: its first difference
+    found[stratum[last_first]] = of_y[last_first] < of_x[last_first]
+    return np.asarray(found)
 
 
 def _order(keys: Sequence[Integers]) -> Integers:
     """Return the order by the first key, then the second, and so on; equal ones as they come.
 
-    Keys are counts, ranks and numbers from 0 on, most of them small. NumPy sorts once for each key, so as many
+    Keys are counts and numbers from 0 on, most of them small. NumPy sorts once for each key, so as many
     as fit are put into one number first: sorting took a fifth of the time of p-values on tables of many levels.
 
     Examples

@@ -20,21 +20,19 @@ A little is left off: dense cells have their means from expansions, which are of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import log, prod
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.statistics.margins import StepCounts, strata_of
+from xordal.statistics.margins import Strata
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _TWO, _THREE = log(2), log(2) - log(3) / 2  # c and d above
 _LEFT_OFF = 1e-3  # of a bound
-_WIDE = 4  # strata that there can be, per count, from which on those that there are get numbers
 
 
 class MeanBounds(NamedTuple):
@@ -44,29 +42,28 @@ class MeanBounds(NamedTuple):
     n_cells: Floats
 
 
-def mean_bounds(steps: Sequence[StepCounts]) -> MeanBounds:
+def mean_bounds(steps: Strata) -> MeanBounds:
     """Return a bound below the mean of each step's G2, its link absent and its margins given.
 
     Examples
     --------
     >>> from xordal.counting.oracle import CellCounts
-    >>> from xordal.statistics.margins import margins_of
+    >>> from xordal.statistics.margins import StepCounts, margins_of, strata
     >>> from xordal.statistics.moments import step_moments
     >>> of_x, of_y = (CellCounts(np.array([[0], [1]]), np.array(counts)) for counts in ((40, 60), (50, 50)))
-    >>> step = StepCounts(of_x, of_y, (0, 0), ())
-    >>> bool(0.98 < mean_bounds([step]).least[0] < step_moments(margins_of([step]))[0].mean)
+    >>> step = strata([StepCounts(of_x, of_y, (0, 0), ())])
+    >>> bool(0.98 < mean_bounds(step).least[0] < step_moments(margins_of(step))[0].mean)
     True
     """
-    strata, n_strata = _numbered(steps)
-    x = _Side.of([step.of_x.counts for step in steps], [of_x for of_x, _ in strata])
-    y = _Side.of([step.of_y.counts for step in steps], [of_y for _, of_y in strata])
-    owner = np.repeat(np.arange(len(steps)), n_strata)
+    x, y = map(_Side, [steps.of_x[0].astype(np.float64), steps.of_y[0].astype(np.float64)], steps.numbered())
+    owner = np.repeat(np.arange(len(steps.n_strata)), steps.n_strata)
     totals = _sums(x.stratum, x.counts, len(owner))
     widths = [_sums(side.stratum, np.ones(len(side.counts)), len(owner)) for side in (x, y)]
     least = [
-        _sums(owner[one.stratum], _of_rows(one, other, totals), len(steps)) for one, other in ((x, y), (y, x))
+        _sums(owner[one.stratum], _of_rows(one, other, totals), len(steps.n_strata))
+        for one, other in ((x, y), (y, x))
     ]
-    n_cells = _sums(owner, widths[0] * widths[1], len(steps))
+    n_cells = _sums(owner, widths[0] * widths[1], len(steps.n_strata))
     return MeanBounds((1 - _LEFT_OFF) * np.maximum(*least), n_cells)
 
 
@@ -75,25 +72,6 @@ class _Side(NamedTuple):
 
     counts: Floats
     stratum: Integers
-
-    @classmethod
-    def of(cls, counts: Sequence[Integers], strata: Sequence[Integers]) -> _Side:
-        return cls(np.concatenate(counts).astype(np.float64), np.concatenate(strata))
-
-
-def _numbered(steps: Sequence[StepCounts]) -> tuple[list[tuple[Integers, Integers]], Integers]:
-    """Return the strata of both sides of each step, numbered through all steps, and how many each may have."""
-    found, n_strata, begin = [], np.empty(len(steps), dtype=np.int64), 0
-    for place, step in enumerate(steps):
-        of_x, of_y = strata_of(step)
-        n = prod(step.n_levels)
-        if n > _WIDE * (len(of_x) + len(of_y)):
-            numbers, both = np.unique(np.concatenate([of_x, of_y]), return_inverse=True)
-            of_x, of_y, n = both[: len(of_x)], both[len(of_x) :], len(numbers)
-        found.append((of_x + begin, of_y + begin))
-        n_strata[place] = n
-        begin += n
-    return found, n_strata
 
 
 def _of_rows(rows: _Side, columns: _Side, totals: Floats) -> Floats:

@@ -15,8 +15,10 @@ have the correlation (r_ik s_jl)^d, and
 which needs only sums by row, by column and by stratum. Degrees above 4 are counted within cells only. For large
 counts it is 2 (R - 1)(C - 1), of degree 2 alone.
 
-The steps of a block are worked out together, cell behind cell (:mod:`xordal.statistics.margins`). Every sum is
-over the cells of one step, in their order: the steps beside it do not change a bit.
+The steps of a block are worked out together, cell behind cell (:mod:`xordal.statistics.margins`). Sums are over
+the cells of one stratum in their order, then over the strata of a step from the least to the largest, each term
+added to those before: so the steps beside it do not change a bit, nor does it matter whether NumPy or a kernel
+adds up (:mod:`xordal.statistics._moments`).
 """
 
 from __future__ import annotations
@@ -28,15 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.statistics.margins import Margins
-from xordal.statistics.sparse_cells import DEGREE, sparse_terms
+from xordal.statistics.sparse_cells import DEGREE, DENSE, sparse_terms
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-DENSE = 40.0
-"""From this fitted count on, expansions in 1 / mu replace sums over the law of a cell."""
-
-_SIGNS = np.array([[-1.0], [1.0], [-1.0], [1.0]])
+_SIGNS = (-1.0, 1.0, -1.0, 1.0)
 """(-1)^d for the degrees 1 to 4."""
 
 
@@ -61,20 +60,33 @@ def step_moments(margins: Margins) -> list[Moments]:
     Examples
     --------
     >>> from xordal.counting.oracle import CellCounts
-    >>> from xordal.statistics.margins import StepCounts, margins_of
+    >>> from xordal.statistics.margins import StepCounts, margins_of, strata
     >>> of_x, of_y = (CellCounts(np.array([[0], [1]]), np.array(counts)) for counts in ((400, 600), (500, 500)))
-    >>> (found,) = step_moments(margins_of([StepCounts(of_x, of_y, (0, 0), ())]))
+    >>> (found,) = step_moments(margins_of(strata([StepCounts(of_x, of_y, (0, 0), ())])))
     >>> round(found.mean, 3), round(found.variance, 3)
     (1.002, 2.007)
     """
     cells = _Cells.of(margins)
-    coefficients, rest = _coefficients(cells)
-    means = np.add.reduceat(coefficients[0], cells.first)
-    variances = np.zeros(len(means)) if rest is None else np.add.reduceat(rest, cells.first)
-    for of_degree in _variances(coefficients[1:], margins, cells):
-        variances += of_degree
+    coefficients = _coefficients(cells)
+    means = _sums(cells.stratum, coefficients[0])
+    variances = _variances(coefficients, margins, cells)
+    return moments_of(_sorted_sums(means, margins.step), _sorted_sums(variances, margins.step))
+
+
+def moments_of(means: Floats, variances: Floats) -> list[Moments]:
+    """Return means and variances in pairs; rounding makes no variance negative."""
     both = zip(means.tolist(), np.maximum(variances, 0.0).tolist(), strict=True)
     return [Moments(mean, variance) for mean, variance in both]
+
+
+def _sorted_sums(of_strata: Floats, step: Integers) -> Floats:
+    """Return the sum over the strata of each step, from the least to the largest."""
+    return _sums(step, of_strata[np.lexsort((of_strata, step))])
+
+
+def _sums(number: Integers, values: Floats) -> Floats:
+    """Return the sum of the values of each number, each added to those before it."""
+    return np.asarray(np.bincount(number, weights=values), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +94,7 @@ class _Cells:
     """The cells of positive fitted counts: all pairs of a row and a column of one stratum.
 
     ``row``, ``column`` and ``stratum`` are the places of each; ``a`` and ``b`` are its margins, ``n`` is the
-    total of its stratum. ``first`` tells where the cells of each step begin; ``totals`` are of all strata.
+    total of its stratum; ``totals`` are of all strata.
     """
 
     row: Integers
@@ -91,7 +103,6 @@ class _Cells:
     a: Integers
     b: Integers
     n: Floats
-    first: Integers
     totals: Floats
 
     @classmethod
@@ -105,37 +116,24 @@ class _Cells:
         stratum = margins.row_stratum[row]
         # Sums of counts stay below 2^53, so that they are exact.
         totals = np.asarray(np.bincount(margins.row_stratum, weights=margins.rows), dtype=np.float64)
-        first = np.searchsorted(margins.step[stratum], np.arange(int(margins.step[-1]) + 1))
-        a, b = margins.rows[row], margins.columns[column]
-        return cls(row, column, stratum, a, b, totals[stratum], first, totals)
+        return cls(row, column, stratum, margins.rows[row], margins.columns[column], totals[stratum], totals)
 
 
-def _coefficients(cells: _Cells) -> tuple[Floats, Floats | None]:
-    """Return the coefficients of each cell, shape (degrees, cells), and the rest of its variance.
+def _coefficients(cells: _Cells) -> Floats:
+    """Return the coefficients of each cell and the rest of its variance, shape (degrees + 1, cells).
 
-    Where all fitted counts are large there is no rest, and no degree above 2. A row or column that is a whole
-    stratum leaves nothing to vary: all is zero there, exactly.
+    Where all fitted counts are large there is no degree above 2. A row or column that is a whole stratum leaves
+    nothing to vary: all is zero there, exactly.
     """
-    mu, dense = _dense(cells)
-    is_sparse = _is_sparse(cells, mu)
-    if not is_sparse.any():
-        return dense, None
-    coefficients, rest = np.zeros((DEGREE + 1, len(mu))), np.zeros(len(mu))
-    coefficients[:3] = dense
-    n = cells.n[is_sparse].astype(np.int64)
-    coefficients[:, is_sparse], rest[is_sparse] = sparse_terms(cells.a[is_sparse], cells.b[is_sparse], n)
-    return coefficients, rest
-
-
-def _dense(cells: _Cells) -> tuple[Floats, Floats]:
-    """Return the fitted counts, and the coefficients of degree 0 to 2 as if all of them were large."""
     mu = cells.a.astype(np.float64) * cells.b / cells.n  # as integers, products of 2^32 rows would overflow
+    is_sparse = (mu < DENSE) & (cells.a < cells.n) & (cells.b < cells.n)
+    found = np.zeros((DEGREE + 2 if is_sparse.any() else 4, len(mu)))
     low, high = np.minimum(cells.a, cells.b), np.maximum(cells.a, cells.b)
-    return mu, _expanded(mu, low / cells.n, high / cells.n, cells.n)
-
-
-def _is_sparse(cells: _Cells, mu: Floats) -> NDArray[np.bool_]:
-    return np.asarray((mu < DENSE) & (cells.a < cells.n) & (cells.b < cells.n))
+    found[:3] = _expanded(mu, low / cells.n, high / cells.n, cells.n)
+    if is_sparse.any():
+        n = cells.n[is_sparse].astype(np.int64)
+        found[:, is_sparse] = sparse_terms(cells.a[is_sparse], cells.b[is_sparse], n)
+    return found
 
 
 def _expanded(mu: Floats, q: Floats, p: Floats, n: Floats) -> Floats:
@@ -150,39 +148,39 @@ def _expanded(mu: Floats, q: Floats, p: Floats, n: Floats) -> Floats:
     return found
 
 
-def _variances(alpha: Floats, margins: Margins, cells: _Cells) -> Floats:
-    """Return, shape (degrees, steps), the sum over pairs of cells of a stratum of alpha alpha' (r s)^degree.
+def _variances(coefficients: Floats, margins: Margins, cells: _Cells) -> Floats:
+    """Return for each stratum the sum, over degrees and pairs of its cells, of alpha alpha' (r s)^degree.
 
     The matrix of r^d is diagonal plus a product: diag(1 - (-1)^d v^2) + (-1)^d v v', with
     v_i = (q_i / (1 - q_i))^(d/2). So is that of s^d, and the sum falls into four.
     """
+    alpha, rest = coefficients[1:-1], coefficients[-1]
     n_rows, n_columns = len(margins.rows), len(margins.columns)
     shares = np.concatenate([margins.rows, margins.columns]) / np.concatenate(
         [cells.totals[margins.row_stratum], cells.totals[margins.column_stratum]]
     )
-    sign, odds = _SIGNS[: len(alpha)], _powers(shares, len(alpha))
-    diagonal = 1 - sign * odds**2
     column = cells.column + n_rows
-    v, w = odds[:, cells.row], odds[:, column]
-    own = diagonal[:, cells.row] * diagonal[:, column] * alpha**2
     # Rows, columns and strata are numbered one behind the other, so that one sum by number serves all three.
     group = np.concatenate([cells.row, column, cells.stratum + (n_rows + n_columns)])
-    values = np.concatenate([w * alpha, v * alpha, v * w * alpha], axis=1)
-    squares = np.array([np.bincount(group, weights=of_degree) for of_degree in values]) ** 2
-    squares[:, : n_rows + n_columns] *= diagonal
-    first = np.searchsorted(margins.step, np.arange(len(cells.first)))
-    begins = [
-        np.searchsorted(margins.row_stratum, first),
-        np.searchsorted(margins.column_stratum, first) + n_rows,
-        first + (n_rows + n_columns),
-    ]
-    in_groups = np.add.reduceat(squares, np.concatenate(begins), axis=1).reshape(len(alpha), 3, -1)
-    in_cells = np.add.reduceat(own, cells.first, axis=1)
-    return np.asarray(in_cells + sign * (in_groups[:, 0] + in_groups[:, 1]) + in_groups[:, 2])
+    found = _sums(cells.stratum, rest)
+    for sign, odds, of_degree in zip(_SIGNS, _powers(shares), alpha, strict=False):
+        diagonal = 1 - sign * (odds * odds)
+        v, w = odds[cells.row], odds[column]
+        own = diagonal[cells.row] * diagonal[column] * (of_degree * of_degree)
+        values = np.concatenate([w * of_degree, v * of_degree, v * w * of_degree])
+        sums = _sums(group, values)
+        squares = sums * sums
+        squares[: n_rows + n_columns] *= diagonal
+        by_row = _sums(margins.row_stratum, squares[:n_rows])
+        by_column = _sums(margins.column_stratum, squares[n_rows : n_rows + n_columns])
+        in_cells = _sums(cells.stratum, own)
+        found += in_cells + sign * (by_row + by_column) + squares[n_rows + n_columns :]
+    return found
 
 
-def _powers(share: Floats, n_degrees: int) -> Floats:
+def _powers(share: Floats) -> Floats:
     """Return (q / (1 - q))^(d/2) for the degrees from 1 on; a share of one is taken as a little less."""
     q = np.minimum(share, 1 - 1e-12)
     odds = q / (1 - q)
-    return np.array([odds ** (degree / 2) for degree in range(1, n_degrees + 1)])
+    root = np.sqrt(odds)
+    return np.array([root, odds, odds * root, odds * odds])

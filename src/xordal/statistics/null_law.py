@@ -9,11 +9,14 @@ chains the one is taken that begins with the variables of the smallest counts: a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, compress
+from itertools import combinations
 from math import fsum, inf, log
+from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
+from xordal.counting.compiled import Kernels, Worth
 from xordal.counting.finalize import entropy
 from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.graph.chain import Addition, additions
@@ -21,9 +24,9 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.statistics.chi_squared import log_f_tail, log_tails
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.design import SampleDesign
-from xordal.statistics.margins import StepCounts, margins_of
+from xordal.statistics.margins import StepCounts, Strata, margins_of, strata
 from xordal.statistics.mean_bounds import mean_bounds
-from xordal.statistics.moments import Moments, step_moments
+from xordal.statistics.moments import Moments, moments_of, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
 from xordal.types.varsets import EMPTY, LinkSet, SignedSets, VarSet, members, varset
 
@@ -32,6 +35,8 @@ MOST_MEAN, MOST_VARIANCE = 4, 128
 
 _AT_ONCE = 1 << 16  # counts whose steps are worked out together: more of them gain nothing, and take memory
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
+_MOST_AT_ONCE = 1_000_000  # cells that a kernel sums over in one go: some hundredths of a second
+_WORTH_KERNELS = Worth(loading=1_000_000, compiling=20_000_000)  # cells: NumPy sums over a million in a second
 
 
 def log_p_value(g2: float, law: Moments) -> float:
@@ -92,6 +97,10 @@ def is_beyond_doubt(g2: float, dof: int, log_level: float) -> bool:
     return dof > 0 and excess > 0 and log(variance / (variance + excess * excess)) <= log_level
 
 
+KeptCells = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Margins of cells, and what was worked out for them."""
+
+
 class NullLaw:
     """Moments of candidates' G2 in one sample; what was counted and computed is remembered.
 
@@ -107,6 +116,8 @@ class NullLaw:
         What survey weights and clusters do to the moments; None for plain rows.
     check
         Called before each block of steps and each shuffle; it may end the work by raising.
+    kernels
+        Whether compiled kernels may sum over cells. They add the same terms in the same order as NumPy.
     """
 
     def __init__(
@@ -116,8 +127,11 @@ class NullLaw:
         seed: int = 0,
         design: SampleDesign | None = None,
         check: Callable[[], None] = lambda: None,
+        kernels: Kernels | None = None,
     ) -> None:
-        self._check = check
+        self._check, self._kernels = check, kernels or Kernels()
+        self._n_summed = 0  # cells, so far
+        self._kept: KeptCells | None = None
         self._counter = counter
         self._design = design
         self._n_levels = n_levels
@@ -164,7 +178,7 @@ class NullLaw:
         new = dict.fromkeys(step for chain in chains for step in chain if step not in self._bounds)
         self._count([margin for step in new for margin in _margins(step)])
         for block in self._blocks(new):
-            found = mean_bounds(list(block.values()))
+            found = mean_bounds(strata(list(block.values())))
             may_count = found.n_cells <= _MOST_CELLS  # shuffles may happen to be lower
             self._bounds.update(zip(block, np.where(may_count, found.least, 0.0).tolist(), strict=True))
         return [sum([self._bounds[step] for step in chain]) for chain in chains]
@@ -244,21 +258,40 @@ class NullLaw:
             yield block
 
     def _work_out_block(self, block: Mapping[Addition, StepCounts]) -> None:
-        margins, steps = margins_of(list(block.values())), list(block)
-        n_cells = margins.n_cells()
-        if n_cells.sum() <= _MOST_CELLS:  # nearly always
-            self._steps.update(zip(steps, step_moments(margins), strict=True))
+        counted = strata(list(block.values()))
+        n_cells = counted.n_cells()
+        uses_kernels = self._are_kernels_used(int(n_cells.sum()))
+        most = _MOST_AT_ONCE if uses_kernels else _MOST_CELLS
+        if n_cells.max() <= _MOST_CELLS and n_cells.sum() <= most:  # nearly always
+            self._steps.update(zip(block, self._summed(counted, uses_kernels), strict=True))
             return
-        for step, n in zip(steps, n_cells.tolist(), strict=True):
+        together: dict[int, list[Addition]] = {}
+        for step, n, n_so_far in zip(block, n_cells.tolist(), n_cells.cumsum().tolist(), strict=True):
             if n > _MOST_CELLS:
                 self._steps[step] = self._shuffled(step)
-        number = n_cells.cumsum() // _MOST_CELLS  # so that what is summed together is not much more than that
-        number[n_cells > _MOST_CELLS] = -1
-        for together in sorted(set(number.tolist()) - {-1}):
+            else:
+                together.setdefault(n_so_far // most, []).append(step)
+        for steps in together.values():
             self._check()
-            is_chosen = number == together
-            here = margins if is_chosen.all() else margins.only(is_chosen)
-            self._steps.update(zip(compress(steps, is_chosen), step_moments(here), strict=True))
+            found = self._summed(strata([block[step] for step in steps]), uses_kernels)
+            self._steps.update(zip(steps, found, strict=True))
+
+    def _are_kernels_used(self, n_cells: int) -> bool:
+        """Whether kernels sum over cells from now on."""
+        self._n_summed += n_cells
+        if self._kept is None and self._kernels.pay(
+            _WORTH_KERNELS, self._n_summed, "p-values", lambda: _kernels().step_sums
+        ):
+            self._kept = _kernels().no_cells()
+        return self._kept is not None
+
+    def _summed(self, counted: Strata, uses_kernels: bool) -> list[Moments]:
+        """Return the moments of steps by sums over their cells."""
+        if not uses_kernels:
+            return step_moments(margins_of(counted))
+        means, variances = np.empty(len(counted.n_strata)), np.empty(len(counted.n_strata))
+        _kernels().step_sums(counted.of_x, counted.of_y, counted.n_strata, self._kept, means, variances)
+        return moments_of(means, variances)
 
     def _counts_of(self, step: Addition) -> StepCounts:
         x, y, separator = step
@@ -279,6 +312,13 @@ class NullLaw:
         return shuffled_moments(
             rows[:, place[x]], rows[:, place[y]], stratum.reshape(-1), generator, check=self._check
         )
+
+
+def _kernels() -> ModuleType:
+    """Return the kernels, loaded when they are needed first."""
+    from xordal.statistics import _moments
+
+    return _moments
 
 
 def _addition(x: int, y: int, separator: VarSet) -> Addition:

@@ -116,7 +116,7 @@ class SignificanceJudge:
         weights = Weights(len(sample.n_levels), sample.max_links, sample.max_variables)
         self._log_weight = cache(weights.log_weight)
         self._is_plain = sample.design is None
-        self._law = NullLaw(sample.counter, sample.n_levels, seed, sample.design, sample.check)
+        self._law = NullLaw(sample.counter, sample.n_levels, seed, sample.design, sample.check, sample.kernels)
         self._needed = NeededParts(self._law, sample.n_levels)
 
     def raised(self, factor: float) -> SignificanceJudge:

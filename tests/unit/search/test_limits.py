@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from xordal import BIC, CategoricalTable, Limits, learn
+from xordal.counting.compiled import Kernels, Worth
 from xordal.counting.threads import in_threads
 from xordal.formats.json import to_json
 from xordal.search import limits
-from xordal.search.compiled import Kernels, Worth
 from xordal.search.limits import Stopped, Watch
 from xordal.types.choices import Phase
 

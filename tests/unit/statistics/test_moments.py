@@ -18,11 +18,12 @@ from xordal import CategoricalTable
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CellCounts
 from xordal.statistics import margins as margins_module
-from xordal.statistics.margins import StepCounts, _order, margins_of
+from xordal.statistics.margins import StepCounts, _order, margins_of, strata
 from xordal.statistics.mean_bounds import mean_bounds
-from xordal.statistics.moments import DENSE, Moments, step_moments
+from xordal.statistics.moments import Moments, step_moments
 from xordal.statistics.null_law import MOST_MEAN, MOST_VARIANCE, is_beyond_doubt, log_p_value, lowest_by_mean
 from xordal.statistics.permutation import shuffled_moments
+from xordal.statistics.sparse_cells import DENSE
 from xordal.types.varsets import members, varset
 
 Codes = NDArray[np.int64]
@@ -47,7 +48,7 @@ def counts_of(lists: Lists) -> StepCounts:
 
 
 def moments_of(*steps: StepCounts) -> list[Moments]:
-    return step_moments(margins_of(steps))
+    return step_moments(margins_of(strata(steps)))
 
 
 def g2(x: Codes, y: Codes, s: Codes) -> float:
@@ -155,13 +156,14 @@ def test_the_steps_of_a_block_do_not_change_each_other(steps: list[Lists]) -> No
 def test_the_bound_is_below_the_mean(some: list[Lists], is_wide: bool) -> None:
     """Of each step of a block, whether the strata that there may be are as many as those that there are."""
     steps = [counts_of(margins) for margins in some]
-    exact = step_moments(margins_of(steps))
+    exact = moments_of(*steps)
     if is_wide:
         steps = [step._replace(n_levels=(10**6,)) for step in steps]
-    found = mean_bounds(steps)
+    found = mean_bounds(strata(steps))
     for bound, moments in zip(found.least.tolist(), exact, strict=True):
         assert 0 <= bound <= moments.mean
-    assert found.n_cells.tolist() == margins_of(steps).n_cells().tolist()
+    wanted = [sum(len(r) * len(c) for r, c in lists) for lists in some]
+    assert found.n_cells.tolist() == strata(steps).n_cells().tolist() == wanted
 
 
 @pytest.mark.parametrize(
@@ -169,8 +171,8 @@ def test_the_bound_is_below_the_mean(some: list[Lists], is_wide: bool) -> None:
 )
 def test_the_bound_is_not_far_below_the_mean(counts: list[int], least: float) -> None:
     step = counts_of([(counts, counts)])
-    (moments,) = step_moments(margins_of([step]))
-    assert least * moments.mean < mean_bounds([step]).least[0] < moments.mean
+    (moments,) = moments_of(step)
+    assert least * moments.mean < mean_bounds(strata([step])).least[0] < moments.mean
 
 
 @given(st.floats(0, 5000), st.floats(0.01, 3000), st.floats(0, 10_000))
@@ -241,13 +243,35 @@ def cell_terms(a: int, b: int, n: int) -> list[float]:
     return [*coefficients, max(rest, 0.0)]
 
 
-@given(st.lists(st.lists(st.floats(-1e6, 1e6), max_size=200), min_size=1, max_size=5))
-def test_sums_behind_a_zero_are_rounded_as_those_of_numpy(lists: list[list[float]]) -> None:
-    flat = np.array([value for values in lists for value in (0.0, *values)])
-    first = np.cumsum([0, *(len(values) + 1 for values in lists)])[:-1]
-    for terms, axis in ((flat, 0), (np.stack([flat, flat]), 1)):
-        sums = np.add.reduceat(terms, first, axis=axis)
-        assert sums.reshape(-1)[: len(lists)].tolist() == [float(np.sum(np.array(values))) for values in lists]
+@settings(max_examples=some(100), deadline=None)
+@given(st.lists(every_margins(), min_size=1, max_size=5), st.booleans())
+def test_kernels_sum_as_numpy_does(steps: list[Lists], is_wide: bool) -> None:
+    """To the bit, whatever cells were kept from before."""
+    from xordal.statistics import _moments
+
+    block = [counts_of(margins) for margins in steps]
+    if is_wide:
+        block = [step._replace(n_levels=(10**6,)) for step in block]
+    counted, kept = strata(block), _moments.no_cells()
+    means, variances = np.empty(len(block)), np.empty(len(block))
+    for _ in range(2):
+        _moments.step_sums(counted.of_x, counted.of_y, counted.n_strata, kept, means, variances)
+        both = zip(means.tolist(), variances.tolist(), strict=True)
+        assert list(map(tuple, both)) == [(one.mean, one.variance) for one in moments_of(*block)]
+
+
+def test_kernels_sort_long_lists_and_strata_as_numpy_does() -> None:
+    from xordal.statistics import _moments
+
+    generator = np.random.default_rng(8)
+    x, y, s = (generator.integers(levels, size=4000) for levels in (50, 60, 7))
+    step = counted(x, y, s)
+    both = strata([step, step])
+    means, variances = np.empty(2), np.empty(2)
+    _moments.step_sums(both.of_x, both.of_y, both.n_strata, _moments.no_cells(), means, variances)
+    wanted, _ = step_moments(margins_of(both))
+    assert means.tolist() == [wanted.mean] * 2
+    assert variances.tolist() == [wanted.variance] * 2
 
 
 @settings(max_examples=some(200), deadline=None)
@@ -268,33 +292,16 @@ def test_what_is_beyond_doubt_has_such_a_p_value(margins: Lists, g2: float, log_
     assert not is_beyond_doubt(2.0 * dof, dof, log_level)
 
 
-@given(st.lists(every_margins(), min_size=1, max_size=4), st.sampled_from([2, 3, 8]))
-def test_margins_stand_in_the_order_of_their_counts(steps: list[Lists], places: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(margins_module, "_PLACES", places)  # beyond which lists are compared by their ranks
-        found = margins_of([counts_of(margins) for margins in steps])
+@given(st.lists(every_margins(), min_size=1, max_size=4))
+def test_margins_stand_in_the_order_of_their_counts(steps: list[Lists]) -> None:
+    found = margins_of(strata([counts_of(margins) for margins in steps]))
     for number, margins in enumerate(steps):
-        rows, columns = sorted([r for r, _ in margins]), sorted([c for _, c in margins])
-        turned = [(c, r) if columns < rows else (r, c) for r, c in margins]
-        strata = np.flatnonzero(found.step == number)
+        turned = [(c, r) if (len(c), c) < (len(r), r) else (r, c) for r, c in margins]
         here = [
             (found.rows[found.row_stratum == s].tolist(), found.columns[found.column_stratum == s].tolist())
-            for s in strata
+            for s in np.flatnonzero(found.step == number)
         ]
-        assert here == [([1], [1]), *sorted(turned)]
-    assert found.n_cells().tolist() == [sum(len(r) * len(c) for r, c in margins) for margins in steps]
-
-
-@given(st.lists(every_margins(), min_size=1, max_size=4), st.data())
-def test_some_steps_of_a_block(steps: list[Lists], data: st.DataObject) -> None:
-    is_chosen = data.draw(st.lists(st.booleans(), min_size=len(steps), max_size=len(steps)))
-    block = [counts_of(margins) for margins in steps]
-    kept = margins_of(block).only(np.array(is_chosen))
-    alone = [step for step, here in zip(block, is_chosen, strict=True) if here]
-    if alone:
-        wanted = margins_of(alone)
-        for name in ("rows", "columns", "row_stratum", "column_stratum", "step"):
-            assert getattr(kept, name).tolist() == getattr(wanted, name).tolist()
+        assert here == turned
 
 
 @given(tables(min_variables=3, max_variables=5), st.data())

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.compiled import Worth, words_of
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, linked
 from xordal.graph.moves import (
@@ -48,7 +49,6 @@ from xordal.graph.moves import (
 )
 from xordal.graph.signed_sets import change
 from xordal.search.candidate import Candidate
-from xordal.search.compiled import Worth, words_of
 from xordal.search.problem import Problem, judge
 from xordal.search.refine.optimum import best_network
 from xordal.search.shapes import free_shape

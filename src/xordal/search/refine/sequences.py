@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.compiled import words_of
 from xordal.counting.threads import interruptible
 from xordal.graph.moves import Move
 from xordal.search._masks import REMOVES
-from xordal.search.compiled import words_of
 from xordal.search.refine import _sequences as kernels
 from xordal.types.varsets import LinkSet, VarSet
 

@@ -26,12 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xordal.counting.compiled import Worth, words_of
 from xordal.counting.threads import interruptible
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import linked_sets, sets_around
 from xordal.graph.remembered import SMALL
 from xordal.search.candidate import Candidate, within
-from xordal.search.compiled import Worth, words_of
 from xordal.search.completing.legality import legal
 from xordal.search.problem import Problem
 from xordal.search.sources import Tell

@@ -1,6 +1,6 @@
-"""When the kernels of the search pay: plain Python is done with small problems before kernels are loaded.
+"""When kernels of the search and of p-values pay: small problems are done before any are loaded.
 
-Compiling is done once on a machine. It takes 7 to 20 seconds, which nothing can end halfway: so it is
+Compiling is done once on a machine. It takes 3 to 20 seconds, which nothing can end halfway: so it is
 announced, and not begun where less than a minute is left of a time limit.
 """
 

@@ -202,26 +202,6 @@ def count_levels(codes: Any, n_levels: Any, weights: Any) -> Any:
 
 
 @kernel
-def count_codes(codes: Any, n_levels: Any, weights: Any, members: Any, ends: Any) -> Any:
-    """Return the positive counts of each set, in increasing order, one after the other, and where they end."""
-    found, stops = np.empty(64 * len(ends), np.int64), np.empty(len(ends), np.int64)
-    n, begin = 0, 0
-    for s in range(len(ends)):
-        ids, n_ids = cell_ids(codes, n_levels, members[begin : ends[s]])
-        begin = ends[s]
-        counts = count_ids(ids, n_ids, weights)
-        counts = np.sort(counts[counts > 0])
-        if n + len(counts) > len(found):
-            more = np.empty(2 * (n + len(counts)), np.int64)
-            more[:n] = found[:n]
-            found = more
-        found[n : n + len(counts)] = counts
-        n += len(counts)
-        stops[s] = n
-    return found[:n], stops
-
-
-@kernel
 def log_sums(codes: Any, n_levels: Any, weights: Any, base_ids: Any, n_base: int, sets: Any, logs: Any) -> Any:
     """Return the sum of c log c over the cells of each set with the base; sets of one size, in order.
 

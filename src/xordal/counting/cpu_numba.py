@@ -8,6 +8,7 @@ weights. Threads share no state and the order of additions never depends on them
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from xordal.counting.batch import Batch
 from xordal.counting.best import Best
 from xordal.counting.extensions import extensions
 from xordal.counting.finalize import entropies_of_sorted
+from xordal.counting.large_tables import LARGEST, LargeTables
 from xordal.counting.oracle import Bar, CellCounts, Measure, ScanBlock
 from xordal.counting.rows import Rows
 from xordal.counting.scanner import Scan, scan
@@ -32,10 +34,6 @@ _MOST_AXES = 20  # variables of a set whose table is unravelled
 _BATCH = 4096  # sets counted at once by a thread, at most
 _ROWS_AT_ONCE = 1 << 24  # rows of all these sets together: about a tenth of a second
 _FEWEST = 16  # sets counted at once, however many rows there are
-
-
-SortedCounts = tuple[NDArray[np.int64], NDArray[np.int64]]
-Counting = Callable[[Batch], SortedCounts]
 
 
 class NumbaOracle:
@@ -75,6 +73,7 @@ class NumbaOracle:
         self._threads = n_threads(threads)
         self._rows = Rows(table)
         self._check = check
+        self._large = LargeTables(self._rows.codes, self._threads, check)
         self._at_once = max(_FEWEST, min(_BATCH, _ROWS_AT_ONCE // max(self._rows.n_rows, 1)))
         self.error = max(_SHARED_ERROR, 3 * self._rows.margin)
 
@@ -91,10 +90,8 @@ class NumbaOracle:
             tables = np.split(self._tables(part), np.cumsum(part.sizes.astype(np.int64))[:-1])
             for place, table in zip(small[start : start + most].tolist(), tables, strict=True):
                 found[place] = self._occupied(sets[place], table)
-        return [
-            found[place] if place in found else self._cells_by_codes(variables)
-            for place, variables in enumerate(sets)
-        ]
+        others = iter(self._by_codes([s for place, s in enumerate(sets) if place not in found]))
+        return [found[place] if place in found else next(others) for place in range(len(sets))]
 
     def entropies(self, sets: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return the entropy of each set in nats."""
@@ -103,15 +100,17 @@ class NumbaOracle:
         fits = batch.fits(self._rows.bits, _LARGEST_TABLE)
         small, large = np.flatnonzero(fits), np.flatnonzero(~fits)
         most = self._at_once
-        tasks = [(small[at : at + most], self._small) for at in range(0, len(small), most)]
-        tasks += [(large[at : at + most], self._large) for at in range(0, len(large), most)]
 
-        def run(task: tuple[NDArray[np.int64], Counting]) -> None:
-            part, count = task
-            found[part] = _entropies(*count(batch.only(part)))
+        def run(part: NDArray[np.int64]) -> None:
+            found[part] = _entropies(*self._small(batch.only(part)))
 
+        tasks = [small[at : at + most] for at in range(0, len(small), most)]
         for _ in in_threads(self._threads, run, tasks, helps=True, check=self._check):
             pass
+        for at in range(0, len(large), most):
+            part = large[at : at + most]
+            counts = self._sorted_by_codes([sets[place] for place in part])
+            found[part] = _entropies(np.concatenate(counts), np.cumsum([len(one) for one in counts]))
         return found
 
     def scan(
@@ -146,7 +145,24 @@ class NumbaOracle:
         cells = np.unravel_index(occupied, [self._rows.n_levels[v] for v in members(variables)])
         return CellCounts(np.stack(cells, axis=1).astype(np.int64), table[occupied])
 
-    def _cells_by_codes(self, variables: VarSet) -> CellCounts:
+    def _by_codes(self, sets: Sequence[VarSet]) -> list[CellCounts]:
+        """Return the occupied cells of sets whatever their sizes."""
+        numbered = [s for s in sets if self._has_numbers(s)]
+        found = iter(self._large.counts(numbered))
+        return [next(found) if self._has_numbers(s) else self._by_refining(s) for s in sets]
+
+    def _sorted_by_codes(self, sets: Sequence[VarSet]) -> list[NDArray[np.int64]]:
+        """Return the counts of the occupied cells of sets whatever their sizes, in increasing order."""
+        numbered = [s for s in sets if self._has_numbers(s)]
+        found = iter(self._large.sorted_counts(numbered))
+        return [next(found) if self._has_numbers(s) else np.sort(self._by_refining(s).counts) for s in sets]
+
+    def _has_numbers(self, variables: VarSet) -> bool:
+        """Whether the cells of the full table can be numbered."""
+        return prod([self._rows.n_levels[v] for v in members(variables)]) <= LARGEST
+
+    def _by_refining(self, variables: VarSet) -> CellCounts:
+        """Return the occupied cells of a set of any size, its columns taken in one by one."""
         self._check()
         codes = self._rows.codes
         ids, n_ids = codes.ids(variables)
@@ -168,18 +184,13 @@ class NumbaOracle:
         _kernels.count_tables(*where, batch.members, batch.ends, np.cumsum(sizes) - sizes, tables)
         return tables
 
-    def _small(self, batch: Batch) -> SortedCounts:
+    def _small(self, batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the sorted counts of small tables, from bits."""
         tables, sizes = self._tables(batch), batch.sizes.astype(np.int64)
         starts, n_cells = np.cumsum(sizes) - sizes, np.empty(len(sizes), np.int64)
         _kernels.sorted_counts(tables, starts, sizes, n_cells)
         within = np.arange(len(tables)) - np.repeat(starts, sizes)
         return tables[within < np.repeat(n_cells, sizes)], np.cumsum(n_cells)
-
-    def _large(self, batch: Batch) -> SortedCounts:
-        """Return the sorted counts of any tables, from codes."""
-        counts, ends = _kernels.count_codes(*self._rows.codes, batch.members, batch.ends)
-        return counts, ends
 
 
 def _entropies(counts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.float64]:

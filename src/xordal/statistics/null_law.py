@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from xordal.counting.compiled import Kernels, Worth
 from xordal.counting.finalize import entropy
-from xordal.counting.oracle import CellCounter, CellCounts
+from xordal.counting.oracle import CellCounter, CellCounts, EntropyOracle
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.statistics.chi_squared import log_f_tail, log_tails
@@ -160,9 +160,12 @@ class NullLaw:
 
     def gains(self, changes: Sequence[SignedSets]) -> list[float]:
         """Return by how many nats each change lowers the entropy of the network."""
-        self._count([s for terms in changes for s in terms if s not in self._entropies])
-        for s in {s for terms in changes for s in terms if s not in self._entropies}:
-            self._entropies[s] = entropy(self._counts[s].counts)
+        new = list(dict.fromkeys(s for terms in changes for s in terms if s not in self._entropies))
+        if isinstance(self._counter, EntropyOracle):  # counts may need no cells, or be known already
+            self._entropies.update(zip(new, self._counter.entropies(new).tolist(), strict=True))
+        else:
+            self._count(new)
+            self._entropies.update((s, entropy(self._counts[s].counts)) for s in new)
         return [-fsum([sign * self._entropies[s] for s, sign in terms.items()]) for terms in changes]
 
     def tables(self, sets: Sequence[VarSet]) -> list[CellCounts]:

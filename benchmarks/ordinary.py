@@ -6,8 +6,8 @@ process that has learned before. *Before* is an earlier version of xordal (`--be
 all versions and the peer run in turn, each in a process of its own. The peer is pyAgrum's greedy hill climbing
 with one thread, which is its best here: with two it is several times slower. Seconds are processor seconds,
 those of all threads together, so that other work on the machine counts little; medians where there are several
-rounds. *Same* says whether both versions learned the same links, in the same order, with the same gains and
-p-values, to the bit.
+rounds. *Same* says whether both versions learned the same links, in the same order, with the same gains to the
+bit and the same p-values to nine digits of their logarithms.
 """
 
 from __future__ import annotations
@@ -20,14 +20,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.peer import pyagrum_learner
+
+if TYPE_CHECKING:
+    from xordal import TraceEntry
 
 NETWORKS = (
     "cancer", "earthquake", "survey", "asia", "sachs", "child", "insurance", "alarm", "hailfinder", "win95pts",
@@ -74,9 +78,15 @@ def by_xordal(frame: Any, setting: dict[str, Any]) -> Answer:
     chosen = {**setting, **({"criterion": BIC()} if "criterion" in setting else {})}
     found = learn(frame, limits=Limits(time_limit=TIME_LIMIT), **chosen)
     learned = getattr(found, "learned", found)
-    trace = [repr(entry) for entry in learned.trace if entry.action != "rule"]
+    trace = [repr(_rounded(entry)) for entry in learned.trace if entry.action != "rule"]
     told = sha256("\n".join(trace).encode()).hexdigest()
     return {"links": len(learned.links), "trace": told, "is_cut": learned.run.stopped_by is not None}
+
+
+def _rounded(entry: TraceEntry) -> TraceEntry:
+    """Return an entry with the log p-value to nine digits."""
+    log_p = entry.log_p_value
+    return replace(entry, log_p_value=None if log_p is None else float(f"{log_p:.9g}"))
 
 
 def by_pyagrum(frame: Any, setting: dict[str, Any]) -> Answer:

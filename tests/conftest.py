@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 settings.register_profile("xordal", deadline=None, print_blob=True, max_examples=some(100))
 settings.load_profile("xordal")
 
+# Processes of pytest-xdist are told the width of a terminal they do not write to; commands would wrap at it.
+os.environ.pop("COLUMNS", None)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:

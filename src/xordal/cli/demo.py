@@ -56,7 +56,7 @@ def demo(
             typer.echo(f"{each.name:<12} {each.title:<29} {each.source}")
         return
     told = find_demo(name)
-    output.check_model_name(to)
+    output.check_name(to)
     if told is not MUSIC_BOX and (rows is not None or seed is not None):
         raise typer.BadParameter(
             "-n and --seed draw rows of the music box; the other demos have rows of their own."

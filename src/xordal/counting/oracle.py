@@ -25,6 +25,9 @@ ROUNDING = 1e-12
 """Information this close is equal, in nats: exactly independent tables share up to about 1e-15."""
 
 
+_FEW_NUMBERS = 16  # times the cells: to sort these takes longer than to go through so many numbers
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CellCounts:
     """The occupied cells of the table over one variable set.
@@ -51,13 +54,28 @@ class CellCounts:
 
     def over(self, places: Sequence[int]) -> CellCounts:
         """Return the counts of some of the variables, given by their places: the others are summed out."""
-        part = self.cells[:, list(places)]
-        number = np.zeros(len(part), dtype=np.int64)
-        for column in part.T:  # numbering the beginnings that occur, so that no number of cells is too large
-            number = np.unique(number * (column.max() + 1) + column, return_inverse=True)[1].reshape(-1)
-        first = np.unique(number, return_index=True)[1]
-        counts = np.bincount(number, weights=self.counts).astype(np.int64)  # sums stay below 2^53
-        return CellCounts(part[first], counts)
+        number = self.numbered(places)
+        occurring, first = np.unique(number, return_index=True)
+        counts = np.bincount(number, weights=self.counts)[occurring].astype(np.int64)  # sums stay below 2^53
+        return CellCounts(self.cells[first][:, list(places)], counts)
+
+    def numbered(self, places: Sequence[int]) -> NDArray[np.int64]:
+        """Return a number for each cell, equal where cells agree in some of the variables; lexicographic.
+
+        No number is much larger than there are cells: beginnings are numbered anew where few of them occur.
+
+        >>> CellCounts(np.array([[0, 0, 1], [0, 2, 1], [1, 2, 0]]), np.array([5, 3, 2])).numbered([0, 2])
+        array([1, 1, 2])
+        """
+        number, n_numbers = np.zeros(len(self.cells), dtype=np.int64), 1
+        for place in places:
+            column = self.cells[:, place]
+            width = int(column.max(initial=0)) + 1
+            number, n_numbers = number * width + column, n_numbers * width
+            if n_numbers > _FEW_NUMBERS * (len(number) + _FEW_NUMBERS):
+                occurring, number = np.unique(number, return_inverse=True)
+                number, n_numbers = number.reshape(-1), len(occurring)
+        return number
 
 
 @runtime_checkable

@@ -32,7 +32,7 @@ from xordal.pi.colored import ColoredIMap, largest_size, links_colored
 from xordal.pi.discover import Data, group_rule, judged
 from xordal.pi.following import Following, whole
 from xordal.pi.independence import Independence
-from xordal.pi.measuring import MOST_CELLS, Floats, Rows, measured, pair_share, parts
+from xordal.pi.measuring import MOST_CELLS, Floats, Rows, measured, pair_part, parts
 from xordal.statistics.chi_squared import log_tail
 from xordal.statistics.fitting import fit_margins
 from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom, has_rows_enough
@@ -168,8 +168,7 @@ class _Listing:
     def _note_visible(self, variables: VarSet, sharing: Sharing) -> None:
         """Note the pairs that are visible in a set which shares less than the group around it."""
         inside = members(variables)
-        pairs = combinations(inside, 2)
-        self.visible |= {pair for pair in pairs if pair_share(sharing, inside, pair).estimate > VISIBLE}
+        self.visible |= {pair for pair in combinations(inside, 2) if _is_visible(sharing, inside, pair)}
 
     def _group(self, variables: VarSet, sharing: Sharing) -> Submodel:
         """Return a set as a group of its kind."""
@@ -178,7 +177,7 @@ class _Listing:
             return conditional
         kind: GroupKind = "interaction" if len(partition) == 1 else "partial"
         if len(partition) == len(sharing.own) and not any(
-            sharing.share(sharing.part(part)).estimate > VISIBLE for part in parts(sharing)
+            sharing.estimate(sharing.part(part)) > VISIBLE for part in parts(sharing)
         ):
             kind = "full"
         return measured(self.rows, Submodel(variables, partition, kind, sharing.total.nats), sharing)
@@ -212,12 +211,17 @@ class _Listing:
         return group if log_p <= log(self.data.alpha) else None
 
 
+def _is_visible(sharing: Sharing, inside: Sequence[int], pair: Link) -> bool:
+    """Whether a pair is visible, or undecided and rather visible."""
+    return sharing.estimate(pair_part(sharing, inside, pair)) > VISIBLE
+
+
 def _blocks(variables: VarSet, sharing: Sharing) -> tuple[VarSet, ...]:
     """Return the components of the pairs that are visible, or undecided and rather visible."""
     inside = members(variables)
     blocks = [1 << v for v in inside]
     for u, v in combinations(inside, 2):
-        if pair_share(sharing, inside, (u, v)).estimate > VISIBLE:
+        if _is_visible(sharing, inside, (u, v)):
             joined = [block for block in blocks if block >> u & 1 or block >> v & 1]
             blocks = [*(block for block in blocks if block not in joined), sum(set(joined))]
     return tuple(VarSet(block) for block in sorted(blocks, key=lambda block: block & -block))

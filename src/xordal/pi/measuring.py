@@ -18,8 +18,8 @@ from xordal.counting.oracle import CellCounter, CellCounts
 from xordal.pi.joint import Joint
 from xordal.statistics.bounds import information_bound
 from xordal.statistics.criterion import Sample
-from xordal.statistics.hidden import VISIBLE, Sharing
-from xordal.types.groups import Share, Submodel
+from xordal.statistics.hidden import VISIBLE, Sharing, Unexplained
+from xordal.types.groups import Submodel
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ def measured(rows: Rows, submodel: Submodel, sharing: Sharing | None = None) -> 
     found = sharing or rows.sharing(submodel.variables, submodel.context)
     log_p = found.log_p(found.hidden, found.margins(2))
     inside = members(submodel.variables)
-    shares = {link: pair_share(found, inside, link) for link in combinations(inside, 2)}
+    shares = {link: found.share(pair_part(found, inside, link)) for link in combinations(inside, 2)}
     return replace(
         submodel,
         total_correlation=found.total.nats,
@@ -123,9 +123,9 @@ def corrected(log_p: float, n_variables: int, submodel: Submodel) -> float:
     return min(0.0, log_p + log(comb(n_variables, size) * comb(n_variables - size, given)))
 
 
-def pair_share(found: Sharing, inside: Sequence[int], link: Link) -> Share:
-    """Return what two of the variables share by themselves, of what all do."""
-    return found.share(found.part((inside.index(link[0]), inside.index(link[1]))))
+def pair_part(found: Sharing, inside: Sequence[int], link: Link) -> Unexplained:
+    """Return what two of the variables share by themselves."""
+    return found.part((inside.index(link[0]), inside.index(link[1])))
 
 
 def parts(found: Sharing) -> list[tuple[int, ...]]:
@@ -137,7 +137,7 @@ def _pairwise_bound(found: Sharing, submodel: Submodel) -> float | None:
     assert found.n_rows is not None
     inside, bounds = members(submodel.variables), []
     for u, v in submodel.colored_links():
-        pair = found.part((inside.index(u), inside.index(v)))
+        pair = pair_part(found, inside, (u, v))
         bounds.append(information_bound(pair.nats, pair.dof, found.n_rows))
     return max(bounds, default=None)
 

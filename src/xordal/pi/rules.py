@@ -66,8 +66,10 @@ def find_rule(
     """
     n_levels = [len(of) for of in levels]
     found = [_sum_rule(table, variables, levels, parts)] if len(set(n_levels)) == 1 else []
-    # Of functions that tell as much, the last column's comes first: tables tend to end with what follows.
-    found += [_function_rule(table, place, variables, parts) for place in reversed(range(len(variables)))]
+    # No function says more than an exact sum. Of those that tell as much, the last column's comes first: tables
+    # tend to end with what follows.
+    if not any(rule and rule.is_exact and _is_worth_naming(rule) for rule in found):
+        found += [_function_rule(table, place, variables, parts) for place in reversed(range(len(variables)))]
     named = [rule for rule in found if rule is not None and _is_worth_naming(rule)]
     best = max(named, key=_worth, default=None)
     if best is not None and best.holds >= _CLEARLY:
@@ -166,24 +168,15 @@ def told_rows(table: CellCounts, place: int, others: Sequence[int], *, parts: fl
     A row, of so many parts, is told when its level leads without it: the cell holds more than one row above
     every other.
     """
-    group = np.zeros(len(table.cells), dtype=np.int64)
-    for other in others:
-        codes = table.cells[:, other]
-        group = np.unique(group * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
-    pair = group * (int(table.cells[:, place].max()) + 1) + table.cells[:, place]
-    cells, of_cell = np.unique(pair, return_inverse=True)
-    rows = np.bincount(of_cell.reshape(-1), weights=table.counts).astype(np.int64)
-    owner = cells // (int(table.cells[:, place].max()) + 1)
-    order = np.lexsort((-rows, owner))
-    is_first = np.ones(len(order), dtype=np.bool_)
-    is_first[1:] = owner[order][1:] != owner[order][:-1]
-    second = np.zeros(int(owner.max()) + 1, dtype=np.int64)
-    follows = np.zeros(len(order), dtype=np.bool_)
-    follows[1:] = is_first[:-1] & ~is_first[1:]
-    second[owner[order][follows]] = rows[order][follows]
-    leads = np.zeros(len(order), dtype=np.bool_)
-    leads[order[is_first]] = rows[order][is_first] - parts > second[owner[order][is_first]]
-    return Told(leads[of_cell.reshape(-1)], not second.any())
+    group, pair = table.numbered(others), table.numbered([*others, place])
+    rows = np.bincount(pair, weights=table.counts)[pair]
+    most, first, second = np.zeros((3, int(group.max()) + 1))
+    np.maximum.at(most, group, rows)
+    is_most = rows == most[group]
+    first[group[is_most]] = pair[is_most]  # of several any: none of them leads
+    is_first = pair == first[group]
+    np.maximum.at(second, group[~is_first], rows[~is_first])
+    return Told(is_first & (rows - parts > second[group]), not second.any())
 
 
 def _tells_more(

@@ -66,9 +66,6 @@ def corrected_range(nats: float, variance: float, dof: int, n_rows: float, n_cel
 
 def _counts_over(counted: CellCounts, places: list[int]) -> NDArray[np.float64]:
     """Return for each cell the rows that agree with it in some of the variables."""
-    number = np.zeros(len(counted.counts), dtype=np.int64)
-    for place in places:
-        column = counted.cells[:, place]
-        number = np.unique(number * (column.max() + 1) + column, return_inverse=True)[1].reshape(-1)
+    number = counted.numbered(places)
     sums = np.bincount(number, weights=counted.counts)
     return np.asarray(sums[number], dtype=np.float64)

@@ -50,6 +50,7 @@ VISIBLE = 0.05
 _SPARSE = 20.0  # rows per cell below which the nominal degrees of freedom are not trusted
 _BEYOND_DOUBT = -100.0  # log p-value that no better law would change the verdict on
 _N_DRAWS, _MOST_DRAWN = 200, 128  # tables drawn, and the most cells one of them may have
+_NOTHING = 1e-12  # nats in all, of which no part is a share
 _SURE = 1.959964  # standard deviations on either side of 95 % of a normal law
 
 
@@ -120,6 +121,10 @@ class Sharing:
         return [(*axes, *self._context) for axes in combinations(self.own, size)]
 
     @cached_property
+    def _chances(self) -> Floats:
+        return np.asarray(self.table / self.table.sum())
+
+    @cached_property
     def total(self) -> Unexplained:
         """All that the columns share: what their single margins leave unexplained."""
         return away(self.table, product_of_margins(self.table[None], self.n_context)[0], self.margins(1))
@@ -152,13 +157,17 @@ class Sharing:
         wide = np.expand_dims(inner.log_ratios, others)
         return replace(inner, log_ratios=np.broadcast_to(wide, self.table.shape))
 
+    def estimate(self, part: Unexplained) -> float:
+        """Return a part's share of all that is shared, without its interval."""
+        whole = self.total.corrected(self.n_rows)
+        return 0.0 if whole <= _NOTHING else min(1.0, part.corrected(self.n_rows) / whole)
+
     def share(self, part: Unexplained | None = None) -> Share:
         """Return a part's share of all that is shared, with its 95 % interval; by default the hidden one's."""
         part = self.hidden if part is None else part
-        whole = self.total.corrected(self.n_rows)
-        if whole <= 1e-12:
+        estimate, whole = self.estimate(part), self.total.corrected(self.n_rows)
+        if whole <= _NOTHING:
             return Share(0.0, 0.0, 0.0 if self.n_rows is None else 1.0)
-        estimate = min(1.0, part.corrected(self.n_rows) / whole)
         if self.n_rows is None:
             return Share(estimate, estimate, estimate)
         half = _SURE * sqrt(self._variance(part, estimate)) / whole
@@ -168,18 +177,16 @@ class Sharing:
         """Return the 95 % range of a part in nats, by default of the hidden one; of counts only."""
         assert self.n_rows is not None
         part = self.hidden if part is None else part
-        chances = self.table / self.table.sum()
-        spread = float((chances * (part.log_ratios - part.nats) ** 2).sum())
+        spread = float((self._chances * (part.log_ratios - part.nats) ** 2).sum())
         dof = round(max(part.dof, part.mean))
         return corrected_range(part.nats, spread, dof, self.n_rows, int(np.count_nonzero(self.table)))
 
     def _variance(self, part: Unexplained, share: float) -> float:
         """Return the variance of part - share * total, of the first order and of the second."""
         assert self.n_rows is not None
-        chances = self.table / self.table.sum()
         psi = part.log_ratios - share * self.total.log_ratios
-        mean = float((chances * psi).sum())
-        first = float((chances * (psi - mean) ** 2).sum()) / self.n_rows
+        mean = float((self._chances * psi).sum())
+        first = float((self._chances * (psi - mean) ** 2).sum()) / self.n_rows
         rest = max(self.total.dof - part.dof, 0)
         second = 2 * (part.dof * (1 - share) ** 2 + rest * share**2) / (2 * self.n_rows) ** 2
         return first + second
@@ -267,7 +274,9 @@ def degrees_of_freedom(table: Floats, margins: Sequence[Axes]) -> int:
     >>> degrees_of_freedom(np.ones((2, 3, 4)), [(0, 1), (0, 2), (1, 2)])
     6
     """
-    if all(_margin(table, axes).all() for axes in margins):  # then so are all cells of the terms inside them
+    if table.all() or all(
+        _margin(table, axes).all() for axes in margins
+    ):  # then so are all cells of the terms inside them
         return table.size - model_parameters(table.shape, margins)
     allowed = np.ones(table.shape, dtype=np.bool_)
     occupied: dict[Axes, int] = {}

@@ -31,11 +31,12 @@ Skovgaard (1987), Saddlepoint expansions for conditional distributions. Journal 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
+from functools import cache
+from math import inf, lgamma, log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, log_ndtr
+from scipy.special import log_ndtr
 
 from xordal.graph.pieces import pieces
 from xordal.statistics.criterion import Evidence
@@ -89,6 +90,9 @@ def of_sets(batch: Sequence[Evidence], law: NullLaw) -> list[float]:
 def log_p_values(tables: Floats, its_pieces: Sequence[Sequence[int]]) -> Floats:
     """Return for each table of a batch the log p-value of its piece that is needed least.
 
+    All pieces are tested together, since a call of NumPy costs as much as some tests. A large piece has a small
+    rest; the cells that others have beside those are cells of no rows, which add nothing to any sum.
+
     Parameters
     ----------
     tables
@@ -102,19 +106,19 @@ def log_p_values(tables: Floats, its_pieces: Sequence[Sequence[int]]) -> Floats:
     >>> bool(log_p_values(xor, [[0], [1], [2]])[0] < -20)
     True
     """
-    n_columns = tables.ndim - 1
-    found = [
-        _of_piece(tables, list(piece), [v for v in range(n_columns) if v not in piece]) for piece in its_pieces
-    ]
-    return np.asarray(np.max(found, axis=0))
+    rows, odd = np.zeros((2, len(its_pieces), len(tables), tables[0].size // 2))
+    for of_piece, of_odd, piece in zip(rows, odd, its_pieces, strict=True):
+        rest = [v for v in range(tables.ndim - 1) if v not in piece]
+        ordered = tables.transpose([0, *(1 + v for v in (*rest, *piece))])
+        cells = ordered.reshape(len(tables), 2 ** len(rest), 2 ** len(piece))
+        of_piece[:, : cells.shape[1]] = cells.sum(axis=2)
+        of_odd[:, : cells.shape[1]] = cells[:, :, _signs(len(piece)) < 0].sum(axis=2)
+    n_tests, n_cells = rows.size // rows.shape[2], rows.shape[2]
+    found = tail(rows.reshape(n_tests, n_cells), odd.reshape(n_tests, n_cells))
+    return np.asarray(found.reshape(len(its_pieces), -1).max(axis=0))
 
 
-def _of_piece(tables: Floats, piece: list[int], rest: list[int]) -> Floats:
-    ordered = np.moveaxis(tables, [1 + v for v in rest], range(1, 1 + len(rest)))
-    cells = ordered.reshape(len(tables), 2 ** len(rest), 2 ** len(piece))
-    return tail(cells.sum(axis=2), cells[:, :, _signs(len(piece)) < 0].sum(axis=2))
-
-
+@cache
 def _signs(n_columns: int) -> Floats:
     """Return 1 for the even cells of some columns of two levels, and -1 for the odd ones."""
     return np.asarray((-1.0) ** np.indices((2,) * n_columns).sum(axis=0).reshape(-1))
@@ -147,57 +151,66 @@ def _ordered(rows: Floats, odd: Floats) -> tuple[Floats, Floats, Floats]:
     contrast = _signs(rows.shape[1].bit_length() - 1) * _STEADY / (rows + _STEADY)
     odd, n_odd = np.where(2 * n_odd > n, rows - odd, odd), np.minimum(n_odd, n - n_odd)
     excess = (contrast * (odd - rows * n_odd / n)).sum(axis=1, keepdims=True)
-    one = _sorted(rows, odd, np.where(excess < 0, -contrast, contrast))
-    other = _sorted(rows, rows - odd, np.where(excess < 0, contrast, -contrast))
-    for place in np.flatnonzero(2 * n_odd[:, 0] == n[:, 0]):  # neither is rarer
-        if [part[place].tolist() for part in other] < [part[place].tolist() for part in one]:
-            for mine, its in zip(one, other, strict=True):
-                mine[place] = its[place]
-    rows, odd, contrast = one
+    found = _sorted(rows, odd, np.where(excess < 0, -contrast, contrast))
+    is_half = 2 * n_odd[:, 0] == n[:, 0]
+    if is_half.any():  # neither is rarer
+        other = _sorted(rows, rows - odd, np.where(excess < 0, contrast, -contrast))
+        for place in np.flatnonzero(is_half):
+            if [part[place].tolist() for part in other] < [part[place].tolist() for part in found]:
+                for mine, its in zip(found, other, strict=True):
+                    mine[place] = its[place]
+    rows, odd, contrast = found
     contrast -= (contrast * rows).sum(axis=1, keepdims=True) / n  # so that 0 is expected
     return rows, odd, contrast
 
 
 def _sorted(rows: Floats, odd: Floats, contrast: Floats) -> tuple[Floats, Floats, Floats]:
     order = np.lexsort((odd, rows, contrast), axis=1)
-    rows, odd, contrast = (np.take_along_axis(part, order, axis=1) for part in (rows, odd, contrast))
-    return rows, odd, contrast
+    number = np.arange(len(order))[:, None]
+    return rows[number, order], odd[number, order], contrast[number, order]
 
 
 def _upper(rows: Floats, odd: Floats, contrast: Floats) -> Floats:
-    """Return the log of P(T > t) + P(T = t) / 2, for t not below what is expected."""
-    n, n_odd, t = rows.sum(axis=1), odd.sum(axis=1), (contrast * odd).sum(axis=1)
+    """Return the log of P(T > t) + P(T = t) / 2, for t not below what is expected; cells by contrast."""
+    n_odd, t = odd.sum(axis=1), (contrast * odd).sum(axis=1)
+    highest = _highest(rows, contrast, n_odd)
+    is_end = highest - t <= _ROUNDING * np.maximum(1.0, highest)
+    found = np.empty(len(t))
+    for place in np.flatnonzero(is_end):
+        found[place] = _at_the_end(rows[place].tolist(), odd[place].tolist(), contrast[place].tolist())
+    if not is_end.all():
+        inner = ~is_end
+        found[inner] = _by_saddlepoint(rows[inner], contrast[inner], n_odd[inner], t[inner])
+    return found
+
+
+def _by_saddlepoint(rows: Floats, contrast: Floats, n_odd: Floats, t: Floats) -> Floats:
+    n = rows.sum(axis=1)
     begin = np.log(n_odd / (n - n_odd))
     at, slope, is_done = _tilted(rows, contrast, n_odd, t, begin)
-    height = _likelihood(rows, contrast, n_odd, t, at, slope) - _likelihood(
-        rows, contrast, n_odd, t, begin, np.zeros_like(t)
-    )
+    height = _likelihood(rows, contrast, n_odd, t, at, slope) - (begin * n_odd - n * np.logaddexp(0.0, begin))
     root = np.sqrt(2 * np.maximum(height, 0.0))
-    spread = rows * _share(at[:, None] + slope[:, None] * contrast)
-    moments = [(spread * contrast**power).sum(axis=1) for power in range(3)]
+    moments = _moments(rows, contrast, at[:, None] + slope[:, None] * contrast)
     area = np.maximum(moments[0] * moments[2] - moments[1] ** 2, 0.0) / (n_odd * (n - n_odd) / n)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = log_ndtr(-(root + np.log(slope * np.sqrt(area) / root) / root))
-    found = np.where(root < _CENTRAL, log(0.5), np.where(is_done, found, 0.0))
-    highest = _highest(rows, contrast, n_odd)
-    for place in np.flatnonzero(highest - t <= _ROUNDING * np.maximum(1.0, highest)):
-        found[place] = _at_the_end(rows[place], n_odd[place], contrast[place])
-    return np.asarray(found)
+    return np.asarray(np.where(root < _CENTRAL, log(0.5), np.where(is_done, found, 0.0)))
 
 
 def _highest(rows: Floats, contrast: Floats, n_odd: Floats) -> Floats:
     """Return the largest T there can be: the odd rows fill the cells from the highest contrast down."""
-    order = np.argsort(-contrast, axis=1)
-    room = np.take_along_axis(rows, order, axis=1)
+    room = rows[:, ::-1]
     before = np.cumsum(room, axis=1) - room
-    taken = np.clip(n_odd[:, None] - before, 0.0, room)
-    return np.asarray((taken * np.take_along_axis(contrast, order, axis=1)).sum(axis=1))
+    taken = np.minimum(np.maximum(n_odd[:, None] - before, 0.0), room)
+    return np.asarray((taken * contrast[:, ::-1]).sum(axis=1))
 
 
-def _share(log_odds: Floats) -> Floats:
-    """Return p (1 - p)."""
+def _moments(rows: Floats, contrast: Floats, log_odds: Floats) -> Floats:
+    """Return the variances of the odd rows of all cells, times the contrast to the power 0, 1 and 2, summed."""
     small = np.exp(-np.abs(log_odds))
-    return np.asarray(small / (1 + small) ** 2)
+    spread = rows * (small / (1 + small) ** 2)
+    once = spread * contrast
+    return np.asarray([spread.sum(axis=1), once.sum(axis=1), (once * contrast).sum(axis=1)])
 
 
 def _likelihood(rows: Floats, contrast: Floats, n_odd: Floats, t: Floats, at: Floats, slope: Floats) -> Floats:
@@ -209,37 +222,37 @@ def _tilted(
     rows: Floats, contrast: Floats, n_odd: Floats, t: Floats, begin: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the log odds a + b c that give both totals, by Newton's method, and where there are such."""
-    at, slope = begin.copy(), np.zeros_like(begin)
-    is_done = np.zeros(len(t), dtype=np.bool_)
-    longest = _LONGEST_STEP / np.abs(contrast).max(axis=1)
-    for _ in range(_MOST_STEPS):
-        log_odds = at[:, None] + slope[:, None] * contrast
-        expected = rows / (1 + np.exp(-np.clip(log_odds, -700, 700)))
-        off = n_odd - expected.sum(axis=1), t - (contrast * expected).sum(axis=1)
-        is_done = (np.abs(off[0]) <= _PRECISION) & (np.abs(off[1]) <= _PRECISION)
-        if is_done.all():
-            break
-        spread = rows * _share(log_odds)
-        m0, m1, m2 = [(spread * contrast**power).sum(axis=1) for power in range(3)]
-        area = np.maximum(m0 * m2 - m1**2, 1e-300)
-        step = (m2 * off[0] - m1 * off[1]) / area, (m0 * off[1] - m1 * off[0]) / area
-        short = np.minimum(1.0, longest / np.maximum(np.abs(step[1]), 1e-300))
-        short = np.minimum(short, _LONGEST_STEP / np.maximum(np.abs(step[0]), 1e-300))
-        short[is_done] = 0.0
-        at, slope = at + short * np.nan_to_num(step[0]), slope + short * np.nan_to_num(step[1])
+    at, slope = begin, np.zeros_like(begin)
+    steepest = np.abs(np.where(rows > 0, contrast, 0.0)).max(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):  # where nothing gives both totals
+        for _ in range(_MOST_STEPS):
+            log_odds = at[:, None] + slope[:, None] * contrast
+            expected = rows / (1 + np.exp(-log_odds))
+            lacking, off = n_odd - expected.sum(axis=1), t - (contrast * expected).sum(axis=1)
+            is_done = np.maximum(np.abs(lacking), np.abs(off)) <= _PRECISION
+            if is_done.all():
+                break
+            m0, m1, m2 = _moments(rows, contrast, log_odds)
+            area = np.maximum(m0 * m2 - m1 * m1, 1e-300)
+            of_at, of_slope = (m2 * lacking - m1 * off) / area, (m0 * off - m1 * lacking) / area
+            size = np.maximum(np.abs(of_at), steepest * np.abs(of_slope))
+            short = np.where(is_done, 0.0, np.minimum(1.0, _LONGEST_STEP / np.maximum(size, 1e-300)))
+            at, slope = at + short * of_at, slope + short * of_slope
     return at, slope, is_done
 
 
-def _at_the_end(rows: Floats, n_odd: float, contrast: Floats) -> float:
+def _at_the_end(rows: list[float], odd: list[float], contrast: list[float]) -> float:
     """Return the log of half the probability of the largest T; within cells of one contrast all ways count."""
-    left, ways = n_odd, 0.0
-    levels = np.round(contrast, 12)
-    for level in np.unique(levels)[::-1]:
-        here = rows[levels == level].sum()
-        ways += _log_choose(here, min(here, left))
-        left -= min(here, left)
-    return min(float(ways - _log_choose(rows.sum(), n_odd) + log(0.5)), 0.0)
+    left, ways, level, here = sum(odd), 0.0, inf, 0.0
+    for n, c in zip(reversed(rows), reversed(contrast), strict=True):
+        if round(c, 12) != level:
+            ways += _log_choose(here, min(here, left))
+            left -= min(here, left)
+            level, here = round(c, 12), 0.0
+        here += n
+    ways += _log_choose(here, min(here, left))
+    return min(ways - _log_choose(sum(rows), sum(odd)) + log(0.5), 0.0)
 
 
 def _log_choose(n: float, k: float) -> float:
-    return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

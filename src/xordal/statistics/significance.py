@@ -236,10 +236,11 @@ class SignificanceJudge:
     def _lowest(self, batch: Sequence[Evidence], shapes: Sequence[Shape]) -> list[float]:
         """Return the log p-values that need no counts; that of no set's least needed piece is lower."""
         of_parts = self._tails(batch, [self._largest_dof(*pair) for pair in zip(batch, shapes, strict=True)])
-        of_odd = self._tails(batch, [1] * len(batch))
+        are_odd = [found for found, shape in zip(batch, shapes, strict=True) if shape.is_odd]
+        of_odd = iter(self._tails(are_odd, [1] * len(are_odd)))
         return [
-            min(parts - _OF_PARTS, odd - _OF_ODD, 0.0) if shape.is_odd else parts
-            for shape, parts, odd in zip(shapes, of_parts, of_odd, strict=True)
+            min(parts - _OF_PARTS, next(of_odd) - _OF_ODD, 0.0) if shape.is_odd else parts
+            for shape, parts in zip(shapes, of_parts, strict=True)
         ]
 
     def _largest_dof(self, found: Evidence, shape: Shape) -> int:

@@ -123,3 +123,14 @@ def test_fewer_rows_find_an_exclusive_or() -> None:
         learned = learn(table, criterion=Significance(0.05), find_rules=False, find_groups=False)
         n_found += learned.links == ((0, 1), (0, 2), (1, 2))
     assert n_found >= 30  # by the parts alone 25
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cells_of_no_rows_change_nothing(seed: int) -> None:
+    """They once held up the tilting of the others: p-values were 1 where all other cells had many rows."""
+    rows, odd = drawn(seed)
+    rows, odd = rows * 10 ** (seed % 4), odd * 10 ** (seed % 4)
+    (alone,) = tail(rows[None], odd[None])
+    (beside,) = tail(np.pad(rows, (0, 12))[None], np.pad(odd, (0, 12))[None])
+    assert beside == pytest.approx(alone, rel=1e-9, abs=1e-9)
+    assert alone < 0

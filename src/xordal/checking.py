@@ -39,7 +39,7 @@ from xordal.pi.measuring import MOST_CELLS, Rows, measured
 from xordal.pi.rules import interval, known_levels, log_p_above
 from xordal.rules.coding import blanks_of, is_blank
 from xordal.rules.finding import FoundRules
-from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.chi_squared import log_tail_of
 from xordal.statistics.criterion import Sample
 from xordal.statistics.hidden import VISIBLE, Sharing
 from xordal.statistics.significance import Significance
@@ -343,7 +343,7 @@ def _rates(
     for others in olds.keys() & news.keys():
         g2 += _g2(olds[others], news[others])
         dof += 1
-    log_p = min(0.0, (float(log_tail(g2, dof)) if dof else 0.0) + log(n_rules))
+    log_p = min(0.0, (log_tail_of(g2, dof) if dof else 0.0) + log(n_rules))
     hits, n_rows = (sum(column) for column in zip(*news.values(), strict=True))
     low, high = interval(hits, n_rows)
     verdict: Verdict = "undecided" if not dof else "gone" if log_p <= log(ALPHA) else "held"

@@ -33,7 +33,7 @@ from xordal.pi.discover import Data, group_rule, judged
 from xordal.pi.following import Following, whole
 from xordal.pi.independence import Independence
 from xordal.pi.measuring import MOST_CELLS, Floats, Rows, measured, pair_part, parts
-from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.chi_squared import log_tail_of
 from xordal.statistics.fitting import fit_margins
 from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom, has_rows_enough
 from xordal.statistics.interaction import divergences, product_of_margins
@@ -123,7 +123,7 @@ def _nominal(tables: Floats, n_rows: int) -> Floats:
     for number in np.flatnonzero(hidden > VISIBLE * totals):
         dof = degrees_of_freedom(tables[number], pairs)
         if dof > 0:
-            log_ps[number] = log_tail(2 * n_rows * hidden[number], dof)
+            log_ps[number] = log_tail_of(2 * n_rows * float(hidden[number]), dof)
     return log_ps
 
 

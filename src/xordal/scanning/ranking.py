@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from xordal.counting.oracle import ScanBlock, TableOracle
 from xordal.errors import DataError
-from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.chi_squared import log_tail, log_tail_of
 from xordal.statistics.interaction import (
     interaction_dof,
     interactions,
@@ -247,7 +247,7 @@ class Ranking:
             total = max(0.0, sum(of[varset([v])] for v in members(mask)) - together)
             dof = self._dof(self._levels_of(mask))
             value = own if self._by == "interaction" else total
-            log_p = float(log_tail(2 * self._n_rows * value, dof)) if dof else 0.0
+            log_p = log_tail_of(2 * self._n_rows * value, dof) if dof else 0.0
             self._best.append(RankedSet(mask, total, own, dof, log_p, self._corrected(log_p)))
         self._best = sorted(self._best, key=_rank)[: self._top]
 
@@ -292,7 +292,7 @@ class Ranking:
             return found
         value = found.interaction if self._by == "interaction" else found.total_correlation
         dof = 2 * mean * mean / variance
-        log_p = float(log_tail(2 * self._n_rows * value * dof / mean, dof))
+        log_p = log_tail_of(2 * self._n_rows * value * dof / mean, dof)
         if log_p < found.log_p_value:
             return found
         return replace(found, dof=dof, log_p_value=log_p, log_p_corrected=self._corrected(log_p))

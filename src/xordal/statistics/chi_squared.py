@@ -71,12 +71,12 @@ def log_tails(g2: list[float], dof: list[float]) -> list[float]:
     if len(g2) > FEW:
         found: list[float] = log_tail(g2, dof).tolist()
         return found
-    return [_log_tail_of(max(one, 0.0) / 2, other / 2) for one, other in zip(g2, dof, strict=True)]
+    return [log_tail_of(*both) for both in zip(g2, dof, strict=True)]
 
 
-def _log_tail_of(x: float, a: float) -> float:
-    """Return log Q(a, x). The functions are NumPy's, not those of math: they round alike in arrays."""
-    special = _special()
+def log_tail_of(g2: float, dof: float) -> float:
+    """Return the same for one pair, by functions of NumPy: unlike those of math they round as arrays do."""
+    special, x, a = _special(), max(g2, 0.0) / 2, dof / 2
     upper = float(special.gammaincc(a, x))
     if upper < _UNDERFLOWS:
         return float(a * np.log(x) - x - special.gammaln(a) + np.log(_fraction(a, x)))
@@ -149,7 +149,8 @@ def quantile(log_p: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:
 def _halves(one: ArrayLike, other: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     first: NDArray[np.float64] = np.asarray(one, dtype=np.float64) / 2
     second: NDArray[np.float64] = np.asarray(other, dtype=np.float64) / 2
-    first, second = np.broadcast_arrays(first, second)
+    if first.shape != second.shape:
+        first, second = np.broadcast_arrays(first, second)
     return first, second
 
 

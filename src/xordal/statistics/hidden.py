@@ -32,7 +32,7 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.statistics.chi_squared import log_tail
+from xordal.statistics.chi_squared import log_tail_of
 from xordal.statistics.deviance import moments_of_fit
 from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
 from xordal.statistics.gain_range import Range, corrected_range
@@ -65,7 +65,8 @@ class Unexplained:
     dof
         Its degrees of freedom: cells that the margins allow less parameters of the model.
     log_ratios
-        log(p / fitted) of each cell, 0 where the cell is empty; ``nats`` is its mean over the rows.
+        log(p / fitted) of each cell, 0 where the cell is empty; ``nats`` is its mean over the rows. Of a part
+        of the columns, the axes of the others have the length 1.
     mean, variance
         Those of 2 n times the nats, were the fit the truth: of a table with many rows a cell, the degrees of
         freedom and twice as much.
@@ -153,9 +154,9 @@ class Sharing:
     def _part(self, axes: Axes) -> Unexplained:
         kept = (*axes, *self._context)
         others = tuple(axis for axis in range(self.table.ndim) if axis not in kept)
-        inner = Sharing(self.table.sum(axis=others), self.n_rows, self.n_context).total
-        wide = np.expand_dims(inner.log_ratios, others)
-        return replace(inner, log_ratios=np.broadcast_to(wide, self.table.shape))
+        table = self.table.sum(axis=others, keepdims=True)
+        inner = Sharing(table.squeeze(others), self.n_rows, self.n_context).total
+        return replace(inner, log_ratios=inner.log_ratios.reshape(table.shape))
 
     def estimate(self, part: Unexplained) -> float:
         """Return a part's share of all that is shared, without its interval."""
@@ -201,7 +202,7 @@ class Sharing:
         if part.dof <= 0:
             return 0.0
         g2 = 2 * self.n_rows * part.nats
-        return max(float(log_tail(g2, part.dof)), _gamma_log_tail(g2, part.mean, part.variance))
+        return max(log_tail_of(g2, part.dof), _gamma_log_tail(g2, part.mean, part.variance))
 
     def log_p(self, part: Unexplained, margins: Sequence[Axes]) -> float:
         """Return the log p-value of what a fit to some margins leaves unexplained.
@@ -232,7 +233,7 @@ def _gamma_log_tail(g2: float, mean: float, variance: float) -> float:
     if mean <= 0 or variance <= 0:
         return -inf
     dof = 2 * mean * mean / variance
-    return float(log_tail(g2 * dof / mean, dof))
+    return log_tail_of(g2 * dof / mean, dof)
 
 
 def unexplained(table: Floats, margins: Sequence[Axes]) -> Unexplained:

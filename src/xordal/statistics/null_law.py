@@ -21,7 +21,7 @@ from xordal.counting.finalize import entropy
 from xordal.counting.oracle import CellCounter, CellCounts, EntropyOracle
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
-from xordal.statistics.chi_squared import log_f_tail, log_tails
+from xordal.statistics.chi_squared import log_f_tail, log_tail_of
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.design import SampleDesign
 from xordal.statistics.margins import StepCounts, Strata, margins_of, strata
@@ -63,7 +63,7 @@ def log_p_value(g2: float, law: Moments) -> float:
     shift = law.mean - scale * dof
     if law.n_units < inf:
         return max(log_f_tail((g2 - shift) / scale, dof, law.n_units), lowest_by_mean(g2, law.mean))
-    return max(log_tails([(g2 - shift) / scale], [dof])[0], lowest_by_mean(g2, law.mean))
+    return max(log_tail_of((g2 - shift) / scale, dof), lowest_by_mean(g2, law.mean))
 
 
 def lowest_by_mean(g2: float, mean: float) -> float:
@@ -76,7 +76,7 @@ def lowest_by_mean(g2: float, mean: float) -> float:
     >>> round(lowest_by_mean(103.841459, mean=101), 3), round(lowest_by_mean(90, mean=101), 3)
     (-2.996, -1.148)
     """
-    return log_tails([max(g2 - max(mean - 1, 0.0), 1.0)], [1.0])[0]
+    return log_tail_of(max(g2 - max(mean - 1, 0.0), 1.0), 1.0)
 
 
 def is_beyond_doubt(g2: float, dof: int, log_level: float) -> bool:

@@ -40,7 +40,7 @@ from xordal.statistics.oddness import SHARE, is_tested, of_sets
 from xordal.statistics.weights import Weights
 from xordal.types.choices import Control
 from xordal.types.trace import TraceEntry
-from xordal.types.varsets import VarSet, members
+from xordal.types.varsets import members
 
 _LARGE = 64  # degrees of freedom from which on a bound on the mean is much quicker than exact moments
 _SPARE = 1e-9  # of a bar: far more than its rounding
@@ -153,18 +153,19 @@ class SignificanceJudge:
         return list(map(max, of_sets(batch, self._law), self._tails(batch, [1] * len(batch))))
 
     def _shapes(self, batch: Sequence[Evidence]) -> list[Shape]:
-        return [found.shape._replace(is_odd=self._is_odd(found)) for found in batch]
+        shapes = [found.shape for found in batch]
+        return [
+            shape._replace(is_odd=True) if self._is_odd(found, shape) else shape
+            for found, shape in zip(batch, shapes, strict=True)
+        ]
 
-    def _is_odd(self, found: Evidence) -> bool:
+    def _is_odd(self, found: Evidence, shape: Shape) -> bool:
         """Whether odd cells are tested."""
-        inside, everything = members(found.variables), VarSet(0)
-        for s in found.change:
-            everything = VarSet(everything | s)
         return (
             self._is_plain
             and not found.is_fixed
-            and everything == found.variables
-            and is_tested([self._n_levels[v] for v in inside])
+            and not shape.n_context
+            and is_tested([self._n_levels[v] for v in members(found.variables)])
             and len(pieces(found.variables, found.links)) > 1
         )
 

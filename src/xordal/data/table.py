@@ -187,10 +187,20 @@ class CategoricalTable:
         weights = np.bincount(place.reshape(-1), weights=self.weights).astype(np.int64)  # sums stay below 2^53
         return CategoricalTable(self.names, self.levels, np.ascontiguousarray(self.codes[:, first]), weights)
 
-    def every(self, step: int) -> CategoricalTable:
-        """Return every so many-th row, in memory; all levels are kept, also those that do not occur in it."""
-        weights = None if self.weights is None else np.array(self.weights[::step])
-        return CategoricalTable(self.names, self.levels, np.array(self.codes[:, ::step], np.int32), weights)
+    def some(self, most: int) -> CategoricalTable:
+        """Return at most so many rows, in memory; all levels are kept, also those that do not occur in them.
+
+        Of more rows, one of each of so many equal stretches, drawn at random and always the same: columns that
+        count up again and again would look constant in every second row.
+        """
+        n_rows = self.codes.shape[1]
+        if n_rows <= most:
+            return self
+        places = (np.arange(most) + np.random.default_rng(0).random(most)) * (n_rows / most)
+        rows = np.minimum(places.astype(np.int64), n_rows - 1)
+        codes = np.stack([column[rows].astype(np.int32) for column in self.codes])
+        weights = None if self.weights is None else self.weights[rows]
+        return CategoricalTable(self.names, self.levels, codes, weights)
 
     def columns(self) -> list[Column]:
         """Return the columns, without the row weights."""

@@ -38,7 +38,7 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.model.rule import NetworkRule
 from xordal.model.rule_tree import check_size, frame_of
-from xordal.model.sums import UNKNOWN, sums_of, values_of
+from xordal.model.sums import UNKNOWN, n_marked, row_blocks, sums_of, values_of
 from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import Link, VarSet, members, varset
 
@@ -48,6 +48,12 @@ IN_A_TABLE = "its columns are in one clique, whose table says it already"
 """Why most rules of few columns are told, and are no part of a network of their own."""
 IN_LINKS = "the rows are no more probable with it: the links say it already"
 """Why a rule that follows from others and from links is told, and is no part of a network of its own."""
+MOST_ROWS_COMPARED = 1 << 22
+"""Rows, at most, in which last columns are compared: ten numbers a row are kept at a time.
+
+Of a longer table some are, and what they give is multiplied: the gains of two columns differ, if they differ,
+by a share of the rows.
+"""
 _MOST = 1 - 1e-12  # that a rule holds by chance: rounding may give 1
 _TIE = 1e-6  # nats; columns that are alike differ by rounding only
 
@@ -114,6 +120,7 @@ class Placing:
     ) -> None:
         self._table, self._graph, self._counter = table, graph, counter
         self._least_gain = 0.5 * log(max(table.n_rows, 1)) if least_gain is None else least_gain
+        self._some = table.some(MOST_ROWS_COMPARED)
         self._cliques = maximal_cliques(graph)
         self._ends: list[tuple[AdditiveRule, int]] = []
         self._best, self._gained = _Order((), (), ()), 0
@@ -181,7 +188,7 @@ class Placing:
 
     def _gain(self, rule: AdditiveRule, last: int, earlier: VarSet) -> float:
         """Return the log likelihood ratio of a rule: what its weights add up to over the rows."""
-        codes, weights = self._table.codes, self._table.weights
+        codes, weights = self._some.codes, self._some.weights
         others = [v for v in rule.variables if v != last]
         sums = sums_of(rule, codes, others)
         context = _numbered(codes[list(members(earlier))], codes.shape[1])
@@ -203,7 +210,8 @@ class Placing:
         logs = np.where(
             holds, log(1 - delta) - np.log(obeying), log(delta) - np.log1p(-np.minimum(obeying, _MOST))
         )
-        return float((logs * rows).sum())
+        n_times: float = self._table.codes.shape[1] / codes.shape[1]
+        return n_times * float((logs * rows).sum())
 
     def _gain_of_links(self, links: Sequence[Link]) -> float:
         """Return what links that last columns need add to the log likelihood, less their cost by BIC."""
@@ -386,11 +394,12 @@ def _numbered(columns: NDArray[np.int32], n_rows: int) -> NDArray[np.int64]:
 
 def _counted(rule: AdditiveRule, table: CategoricalTable) -> AdditiveRule:
     """Return a rule with the rows counted that break it, and those in which a level has no value."""
-    sums = sums_of(rule, table.codes, rule.variables)
-    n_broken, n_blank = (
-        int(rows.sum() if table.weights is None else table.weights[rows].sum())
-        for rows in ((sums != 0) & (sums != UNKNOWN), sums == UNKNOWN)
-    )
+    n_broken = n_blank = 0
+    for rows in row_blocks(table.codes.shape[1]):
+        sums = sums_of(rule, table.codes[:, rows], rule.variables)
+        often = None if table.weights is None else table.weights[rows]
+        n_broken += n_marked((sums != 0) & (sums != UNKNOWN), often)
+        n_blank += n_marked(sums == UNKNOWN, often)
     return replace(rule, n_broken=n_broken, n_blank=n_blank)
 
 

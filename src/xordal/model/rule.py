@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from xordal.model.parameters import Table
 from xordal.model.smoothing import Backoff, Smoothing
-from xordal.model.sums import UNKNOWN, Carrier, Numbers, added, sums_of, values_of
+from xordal.model.sums import UNKNOWN, Carrier, Numbers, added, n_marked, row_blocks, sums_of, values_of
 from xordal.types.rules import AdditiveRule
 from xordal.types.varsets import VarSet, members
 
@@ -83,12 +83,13 @@ class NetworkRule:
 
     def counted(self, codes: NDArray[np.integer], weights: NDArray[np.int64] | None) -> NetworkRule:
         """Return the same rule with the rows of a table counted."""
-        asked, own = self.asked(codes), self._own(codes)
-        is_asked = (asked != UNKNOWN) & (own != UNKNOWN)
-        is_broken = is_asked & (own != asked)
-        n_asked, n_broken = (
-            int(rows.sum() if weights is None else weights[rows].sum()) for rows in (is_asked, is_broken)
-        )
+        n_asked = n_broken = 0
+        for rows in row_blocks(codes.shape[1]):
+            asked, own = self.asked(codes[:, rows]), self._own(codes[:, rows])
+            is_asked = (asked != UNKNOWN) & (own != UNKNOWN)
+            often = None if weights is None else weights[rows]
+            n_asked += n_marked(is_asked, often)
+            n_broken += n_marked(is_asked & (own != asked), often)
         return replace(self, n_asked=n_asked, n_broken=n_broken)
 
     def breaks(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -132,7 +133,8 @@ class NetworkRule:
 
     def _own(self, codes: NDArray[np.integer]) -> Numbers:
         values = np.append(values_of(self.rule, self.last), UNKNOWN)
-        return np.asarray(values[np.maximum(codes[self.last], -1)])
+        # Codes of a table on disk have no sign, and Python's -1 is none of theirs.
+        return np.asarray(values[np.maximum(codes[self.last].astype(np.intp), -1)])
 
 
 def _negative(sums: Numbers, modulus: int) -> Numbers:

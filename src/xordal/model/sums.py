@@ -12,7 +12,7 @@ to 9 has running sums with 10, 19 and 28 states.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from xordal.types.rules import AdditiveRule
 Numbers = NDArray[np.int64]
 UNKNOWN = np.iinfo(np.int64).min
 """In place of the sum, or of a column's value, where it is not known."""
+_ROWS_AT_ONCE = 1 << 18
 
 
 def residues(sums: Numbers, modulus: int) -> Numbers:
@@ -59,6 +60,17 @@ def sums_of(rule: AdditiveRule, codes: NDArray[np.integer], variables: Sequence[
         values = np.append(values_of(rule, v), UNKNOWN)
         total = added(total, values[np.maximum(codes[v].astype(np.intp), -1)], rule.modulus)
     return residues(total, rule.modulus) if not variables else total
+
+
+def row_blocks(n_rows: int) -> Iterator[slice]:
+    """Yield the rows some at a time: a sum takes several numbers a row, too many for a hundred million rows."""
+    for start in range(0, n_rows, _ROWS_AT_ONCE):
+        yield slice(start, min(start + _ROWS_AT_ONCE, n_rows))
+
+
+def n_marked(rows: NDArray[np.bool_], weights: NDArray[np.int64] | None) -> int:
+    """Return how many of some rows are marked, each as often as it counts."""
+    return int(np.count_nonzero(rows) if weights is None else weights[rows].sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

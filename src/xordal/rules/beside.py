@@ -10,11 +10,16 @@ machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf
 
 import numpy as np
 
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
+from xordal.rules.candidate import candidate_of
+from xordal.rules.coding import blanks_of, is_blank
+from xordal.rules.evidence import log_tail
 from xordal.rules.finding import MODULI, codings_of, find_rules
 from xordal.rules.quick import MOST_UNKNOWNS, is_worth_a_search
 from xordal.statistics.weights import RULES
@@ -24,12 +29,11 @@ from xordal.types.varsets import members
 
 MOST_UNKNOWNS_SOUGHT = 2_000
 """Unknowns above which rules are not sought by learning: ``find_rules`` does it where it is asked to."""
-MOST_ROWS = 1 << 24
-"""Rows beyond which rules are sought in some of them: a search keeps several numbers for each row."""
-ROWS_LOOKED_AT = 1 << 22
-"""So many of them, evenly spread."""
+MOST_ROWS = 1 << 22
+"""Rows beyond which rules are sought in so many of them: a search keeps two numbers for each cell of a rule."""
 ROWS_REPEATED = 100_000
 """Rows of a weighted table, at most, that are written out one by one."""
+_ROWS_AT_ONCE = 1 << 18
 _LARGEST = 37  # prime that is tried; larger ones are for those who name them
 
 
@@ -45,7 +49,8 @@ def rules_beside(
     Parameters
     ----------
     table
-        The table. Of more than 16 million rows, every so many-th is looked at, 4 million in all.
+        The table. Of more than 4 million rows, so many are searched, evenly spread; in how many rows a rule
+        holds is then counted in all of them.
     alpha
         The level of the search for the network, of which a twentieth is kept for rules (statistics/weights.py).
     groups
@@ -55,8 +60,8 @@ def rules_beside(
     check
         Called several times a second; it may end the search by raising.
     """
-    if (n_rows := table.codes.shape[1]) > MOST_ROWS:
-        table = table.every(-(-n_rows // ROWS_LOOKED_AT))
+    every, table = table, table.some(MOST_ROWS)
+    is_part = table is not every
     if table.weights is not None and table.n_rows <= ROWS_REPEATED:
         # A weighted row is so many rows: rules are sought in samples of rows, of which there are then enough.
         repeated = np.repeat(table.codes, table.weights, axis=1)
@@ -79,7 +84,32 @@ def rules_beside(
     ):
         return ()
     found = find_rules(table, moduli=moduli, alpha=RULES * alpha, seed=seed, check=check)
-    return tuple(rule for rule in found if len(rule.variables) > 2)
+    told = tuple(rule for rule in found if len(rule.variables) > 2)
+    return tuple(_counted_in_all(rule, every) for rule in told) if is_part else told
+
+
+def _counted_in_all(rule: AdditiveRule, table: CategoricalTable) -> AdditiveRule:
+    """Return a rule that was found in some rows with all rows counted, a block of them at a time."""
+    candidate, blanks = candidate_of(rule), blanks_of(table.levels)
+    n_broken = n_blank = 0
+    for start in range(0, table.codes.shape[1], _ROWS_AT_ONCE):
+        codes = table.codes[:, start : start + _ROWS_AT_ONCE]
+        often = np.ones(codes.shape[1], np.int64)
+        if table.weights is not None:
+            often = table.weights[start : start + _ROWS_AT_ONCE]
+        blank = is_blank(blanks, rule.variables, codes)
+        broken = ~candidate.is_obeyed(codes)
+        if blank is not None:
+            broken &= ~blank
+            n_blank += int(often[blank].sum())
+        n_broken += int(often[broken].sum())
+    n_some, n_told = rule.n_rows - rule.n_blank, table.n_rows - n_blank
+    # What remains of the p-value without the chance of so many rows is the number of rules in question.
+    log_p = rule.log_p_value
+    if log_p > -inf:
+        log_p -= log_tail(n_some - rule.n_broken, n_some, rule.by_chance)
+        log_p += log_tail(n_told - n_broken, n_told, rule.by_chance)
+    return replace(rule, n_rows=table.n_rows, n_broken=n_broken, n_blank=n_blank, log_p_value=min(log_p, 0.0))
 
 
 def _moduli(table: CategoricalTable) -> tuple[int, ...]:

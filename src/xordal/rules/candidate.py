@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.rules.coding import Coding, numbers_of
+from xordal.types.rules import AdditiveRule
 
 UNKNOWN = np.iinfo(np.int64).min
 """The value of a level that too few rows have to tell."""
@@ -50,6 +51,14 @@ class Candidate:
 def residues(sums: Values, modulus: int) -> Values:
     """Return sums modulo a number; as they are for modulus 0."""
     return sums % modulus if modulus else sums
+
+
+def candidate_of(rule: AdditiveRule) -> Candidate:
+    """Return a rule that was told as the candidate that it was."""
+    functions = tuple(
+        np.array([UNKNOWN if value is None else value for value in f], dtype=np.int64) for f in rule.functions
+    )
+    return Candidate(rule.modulus, rule.variables, functions, rule.constant)
 
 
 def from_solution(coding: Coding, solution: Values, modulus: int) -> Candidate:

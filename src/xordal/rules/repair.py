@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
-from xordal.rules.candidate import UNKNOWN, Candidate
+from xordal.rules.candidate import UNKNOWN, Candidate, candidate_of
 from xordal.rules.coding import blanks_of, is_blank, numbers_of
 from xordal.types.rules import AdditiveRule
 
@@ -58,7 +58,7 @@ def broken_rows(table: CategoricalTable, rules: Sequence[AdditiveRule]) -> Itera
     ...     print(row.row, table.names[row.column], row.value, "->", row.repaired, "of", row.n_repairs)
     200 a 1 -> 2 of 3
     """
-    candidates = [_candidate(rule) for rule in rules]
+    candidates = [candidate_of(rule) for rule in rules]
     trusted = [k for k, rule in enumerate(rules) if rule.n_broken <= _MOST_NOISE * rule.n_rows]
     if not trusted:
         return
@@ -126,10 +126,3 @@ def _fits(rule: Candidate, variable: int, codes: NDArray[np.int32]) -> NDArray[n
     sums = np.where(own == UNKNOWN, 0, own) + total
     zero = (sums % rule.modulus if rule.modulus else sums) == 0
     return np.asarray(zero & (own != UNKNOWN))
-
-
-def _candidate(rule: AdditiveRule) -> Candidate:
-    functions = tuple(
-        np.array([UNKNOWN if value is None else value for value in f], dtype=np.int64) for f in rule.functions
-    )
-    return Candidate(rule.modulus, rule.variables, functions, rule.constant)

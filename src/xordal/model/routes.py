@@ -11,14 +11,20 @@ the same for every question, and are kept from the first one that needs them:
 
 So a question costs a step for each clique it touches, one for each clique in which their ways up the tree meet,
 and one for each gap between those.
+
+What is asked has to be carried along to where the answer is put together. Three digits carried through a chain
+of ten observed ones would make each of those steps a hundred times as large. So the answer is put together in
+the middle, in the lowest clique with more than half of what is asked in it or below it: messages go up to it
+from below, and down to it from the highest clique that is touched.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -36,7 +42,7 @@ _MOST_IN_A_STEP = (
 _WORTH_TWO_STEPS = 1 << 12  # cells of a product from which on its factors are summed first: 10 against 30 us
 _MOST_KEPT = 1 << 22  # cells of all tables that are kept: 32 MB
 
-Waiting = list[tuple[int, Potential]]
+Waiting = list[tuple[int, Potential | None]]
 """What a clique will hear: cliques below it, each with its message; there may be cliques between."""
 
 
@@ -76,28 +82,56 @@ class Routes:
         seen = {v: code for v, code in seen.items() if self.n_levels[v] > 1}
         waiting: dict[int, Waiting] = {self._home[v]: [] for v in (*seen, *evidence.weights, *members(target))}
         touched = set(waiting)
-        tops: list[Potential] = []
-        while waiting:
-            clique = max(waiting)  # parents precede their children, so that all of these have been heard
-            said = waiting.pop(clique)
-            is_top = not any(self._root[other] == self._root[clique] for other in waiting)
-            parent = self.tree.parents[clique]
-            if not is_top and clique not in touched and len(said) == 1:
-                assert parent is not None, "a root is the highest of all cliques in its tree"
-                waiting.setdefault(parent, []).extend(said)
-                continue
-            shared = VarSet(0) if is_top else self.tree.separators[clique]
+        meetings = self._meetings(target)
+        waiting.update({meeting: waiting.get(meeting, []) for meeting in meetings})
+        above = {clique for meeting in meetings for clique in self._way_up(meeting)}
+
+        def summed(clique: int, is_top: bool, keep: int, *more: Potential | None) -> Potential | None:
             table = self._margin(clique) if is_top else self._table(clique)
-            parts = [table, *(self._heard(clique, *each, seen, target) for each in said)]
-            message = self._summed([*parts, *doubts.get(clique, ())], seen, VarSet(shared | target))
-            if message is None:
-                return None
+            said = (self._heard(clique, *each, seen, target) for each in waiting.pop(clique))
+            return self._summed([table, *more, *said, *doubts.get(clique, ())], seen, VarSet(keep | target))
+
+        parts: list[Potential | None] = []
+        while below := waiting.keys() - above:
+            clique = max(below)  # parents precede their children, so that all of these have been heard
+            is_top = not any(self._root[other] == self._root[clique] for other in waiting if other != clique)
             if is_top:
-                tops.append(message)
+                parts.append(summed(clique, True, 0))
+                continue
+            parent = self.tree.parents[clique]
+            assert parent is not None, "a root is the highest of all cliques in its tree"
+            if clique not in touched and len(waiting[clique]) == 1:
+                said = waiting.pop(clique)
             else:
-                assert parent is not None
-                waiting.setdefault(parent, []).append((clique, message))
-        return aligned(product(tops), members(target))
+                said = [(clique, summed(clique, False, self.tree.separators[clique]))]
+            waiting.setdefault(parent, []).extend(said)
+        for meeting in meetings:
+            message: tuple[Potential | None, ...] = ()
+            way = sorted(clique for clique in waiting if self._root[clique] == self._root[meeting])
+            for clique, after in pairwise(way):
+                below_it = self._child(after, clique)
+                message = (summed(clique, not message, self.tree.separators[below_it], *message),)
+                if below_it != after:
+                    keep = VarSet(self.tree.separators[after] | target)
+                    message = (self._summed([self._shortcut(after, below_it), *message], seen, keep),)
+            parts.append(summed(meeting, not message, 0, *message))
+        known = [part for part in parts if part is not None]
+        return aligned(product(known), members(target)) if len(known) == len(parts) else None
+
+    def _meetings(self, target: VarSet) -> list[int]:
+        """Return, of each tree, the lowest clique with more than half of what is asked there in or below it."""
+        homes = [self._home[v] for v in members(target)]
+        in_tree = Counter(self._root[home] for home in homes)
+        held = Counter(clique for home in homes for clique in self._way_up(home))
+        lowest = {self._root[c]: c for c in sorted(held) if 2 * held[c] > in_tree[self._root[c]]}
+        return list(lowest.values())
+
+    def _way_up(self, clique: int) -> Iterator[int]:
+        """Yield a clique and those above it."""
+        above: int | None = clique
+        while above is not None:
+            yield above
+            above = self.tree.parents[above]
 
     @cached_property
     def _home(self) -> dict[int, int]:
@@ -118,7 +152,7 @@ class Routes:
         )
 
     def _heard(
-        self, clique: int, lower: int, message: Potential, seen: Mapping[int, int], target: VarSet
+        self, clique: int, lower: int, message: Potential | None, seen: Mapping[int, int], target: VarSet
     ) -> Potential | None:
         """Return a message as it arrives at a clique further up."""
         last = lower

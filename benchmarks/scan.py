@@ -106,7 +106,7 @@ def against_limit(n_rows: int, threads: int, rounds: int, screen: bool = True) -
 def wide_table(n_columns: int, n_rows: int, n_levels: int, seed: int = 7) -> CategoricalTable:
     """Return independent columns, and a binary target that is the parity of two of them, often."""
     generator = np.random.default_rng(seed)
-    codes = generator.integers(0, n_levels, (n_columns + 1, n_rows)).astype(np.int32)
+    codes = generator.integers(0, n_levels, (n_columns + 1, n_rows), dtype=np.int32)
     codes[-1] = (codes[3] + codes[11]) % 2 ^ (generator.random(n_rows) < 0.1)
     levels = (*(tuple(range(n_levels)),) * n_columns, (0, 1))
     return CategoricalTable((*(f"v{v}" for v in range(n_columns)), "target"), levels, codes)

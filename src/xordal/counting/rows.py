@@ -82,9 +82,10 @@ class Rows:
 
     def _packed(self) -> PackedColumns | None:
         """Return the bits of the columns with few levels; None where counting codes is quicker."""
-        codes, _, weights = self.codes
-        few = frozenset(v for v, levels in enumerate(self.n_levels) if levels <= MOST_LEVELS)
-        n_bytes = self.n_rows // 8 * sum(self.n_levels[v] for v in few)
+        codes, n_levels, weights = self.codes
+        is_few = n_levels <= MOST_LEVELS
+        few = frozenset(np.flatnonzero(is_few).tolist())
+        n_bytes = self.n_rows // 8 * int(n_levels[is_few].sum())
         if self.n_rows > min(_MOST_BITS, _REPEATS * codes.shape[1]):
             return None
         if not len(weights):

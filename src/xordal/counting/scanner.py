@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import accumulate, combinations, islice
+from itertools import accumulate, combinations, compress, filterfalse, islice, repeat
 from math import comb
 from threading import Event
 from typing import NamedTuple
@@ -55,12 +55,13 @@ class Field(NamedTuple):
     def of(cls, rows: Rows, order: int, base: VarSet, n_base: int) -> Field:
         """Return what a scan goes over: all but its base."""
         own = frozenset(members(base))
-        others = tuple(v for v in range(len(rows.n_levels)) if v not in own)
+        others = tuple(filterfalse(own.__contains__, range(len(rows.n_levels))))
         most = 0
         if rows.bits is not None and n_base << order <= _LARGEST_BINARY:
             most = min(max(int((_LARGEST_TABLE / n_base) ** (1 / order) + 1e-9), 2), MOST_LEVELS)
-        narrow = tuple(v for v in others if rows.n_levels[v] <= most)
-        n_sets = {v: comb(later, order - 1) for later, v in enumerate(reversed(others))}
+        is_narrow = (rows.codes.n_levels <= most).tolist()
+        narrow = tuple(compress(others, map(is_narrow.__getitem__, others)))
+        n_sets = dict(zip(reversed(others), map(comb, range(len(others)), repeat(order - 1)), strict=True))
         return cls(others, narrow, n_sets, _cost_of_a_set(rows, narrow, is_all=len(narrow) == len(others)))
 
 
@@ -138,7 +139,7 @@ def scan(
             group, n_shares = under_way.popleft()
             rest = [one for share in islice(answers, n_shares - 1) for one in share]
             sets, shared = _sorted([*found, *rest], scan.order)
-            yield ScanBlock(group, sets, shared, sum(field.n_sets[v] for v in group))
+            yield ScanBlock(group, sets, shared, sum(map(field.n_sets.__getitem__, group)))
 
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
@@ -187,11 +188,11 @@ def _shares(scan: Scan, group: tuple[int, ...], threads: int) -> list[_Share]:
     Costs fall from first to first, so firsts are dealt out to and fro. Pairs are scanned by ranges of firsts.
     """
     of, turn = scan.field.n_sets, first_turn()
-    n_sets = sum(of[v] for v in group)
+    n_sets = sum(map(of.__getitem__, group))
     if threads == 1 or n_sets * scan.field.cost < _LEAST_TASK:
         return [_Share(group, group, turn)]
     if scan.order == 2:
-        done = list(accumulate(of[v] for v in group))
+        done = list(accumulate(map(of.__getitem__, group)))
         cuts = [bisect(done, n_sets * t // threads) for t in range(threads)]
         shares = [group[begin:end] for begin, end in zip(cuts, [*cuts[1:], None], strict=True)]
     else:

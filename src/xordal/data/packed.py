@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 WORD = 64
 MOST_LEVELS = 16
 """Columns with more levels are not packed: a plane for each level takes more room than codes."""
-_AT_ONCE = 256  # columns packed in one call of NumPy: many enough for short ones, few enough for memory
+_AT_ONCE = 1 << 16  # codes packed in one call of NumPy: they fit a processor's cache, and calls are few enough
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +75,9 @@ def pack(
     planes, at = np.array(n_planes), first[:-1]
     for levels in np.unique(planes[planes > 0]).tolist():
         alike = np.flatnonzero(planes == levels)
-        for start in range(0, len(alike), _AT_ONCE):
-            some = alike[start : start + _AT_ONCE]
+        n_columns = max(1, _AT_ONCE // max(n_rows, 1))
+        for start in range(0, len(alike), n_columns):
+            some = alike[start : start + n_columns]
             columns = codes[some] if weights is None else np.repeat(codes[some], weights, axis=1)
             for level in range(levels):
                 bits = np.packbits(columns == level, axis=1, bitorder="little")

@@ -57,7 +57,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
             min=4,
             max=6,
             help="Parities of up to so many binary columns are sought through much noise; among a thousand "
-            "columns 5 and 6 take a minute each.",
+            "columns 5 takes half a minute, 6 a minute.",
         ),
     ] = 4,
     alpha: Annotated[

@@ -17,28 +17,63 @@ from xordal.counting._jit import kernel
 
 
 @kernel
-def lay_out(keys: Any, members: Any, n_first: int, width: int, start: Any, out: Any) -> None:
-    """Sort all sets with i below ``n_first`` by key: those of key x are ``out[start[x] : start[x + 1]]``.
+def lay_out_pairs(keys: Any, members: Any, width: int, start: Any, out: Any) -> None:
+    """Sort all pairs by key: those of key x are ``out[start[x] : start[x + 1]]``, by the later of their places.
 
-    ``start`` is zero and two longer than there are keys. Sets are counted in one walk and written in another.
+    ``start`` is zero and two longer than there are keys. Pairs are counted in one walk and written in another.
     """
     n = len(members)
     own = keys[members]
-    for i in range(n_first):
-        for j in range(i + 1, n):
-            both = own[i] ^ own[j]
-            for k in range(j + 1, n):
-                start[(both ^ own[k]) + 2] += 1
+    for k in range(2, n):
+        for j in range(1, k):
+            start[(own[j] ^ own[k]) + 2] += 1
     for x in range(1, len(start)):
         start[x] += start[x - 1]
-    for i in range(n_first):
-        for j in range(i + 1, n):
-            both = own[i] ^ own[j]
-            number = ((i << width) | j) << width
-            for k in range(j + 1, n):
-                at = (both ^ own[k]) + 1
-                out[start[at]] = number | k
-                start[at] += 1
+    for k in range(2, n):
+        for j in range(1, k):
+            at = (own[j] ^ own[k]) + 1
+            out[start[at]] = (j << width) | k
+            start[at] += 1
+
+
+@kernel
+def lay_out_triples(pairs: Any, keys: Any, widths: Any, start: Any, out: Any) -> None:
+    """Sort all triples by key as ``lay_out_pairs`` does pairs: of a pair and a column after both.
+
+    ``pairs`` are (start, keys, numbers) of pairs sorted by the highest bits of their keys; ``keys`` are of the
+    places of triples, one below those of pairs. ``widths`` are the lower bits of a key, and the bits of a place
+    in pairs and in triples. Triples with the same highest bits are counted and written before any with others:
+    what they take stays near the processor, and ten million take a third of the time.
+    """
+    n_low, width, own_width = widths
+    pair_start, pair_keys, numbers = pairs
+    mask, n_keys = (1 << width) - 1, 1 << n_low
+    n_sets = 0
+    for high in range(len(pair_start) - 2):
+        here = start[high << n_low :]
+        for k in range(len(keys)):
+            run = high ^ (keys[k] >> n_low)
+            for pair in range(pair_start[run], pair_start[run + 1]):
+                if (np.int64(numbers[pair]) & mask) - 1 >= k:
+                    break
+                here[((pair_keys[pair] ^ keys[k]) & (n_keys - 1)) + 1] += 1
+        here[0] = n_sets
+        for x in range(n_keys):
+            n_sets += here[x + 1]
+            here[x + 1] = n_sets
+        for k in range(len(keys) - 1, -1, -1):
+            run = high ^ (keys[k] >> n_low)
+            for pair in range(pair_start[run], pair_start[run + 1]):
+                number = np.int64(numbers[pair])
+                i, j = (number >> width) - 1, (number & mask) - 1
+                if j >= k:
+                    break
+                low = (pair_keys[pair] ^ keys[k]) & (n_keys - 1)
+                here[low + 1] -= 1
+                out[here[low + 1]] = (((i << own_width) | j) << own_width) | k
+        for x in range(n_keys):
+            here[x] = here[x + 1]
+        here[n_keys] = n_sets
 
 
 @kernel

@@ -114,7 +114,7 @@ def find_rules(
         Of the random choices of rows and orders.
     largest_parity
         Parities of up to so many binary columns are sought through much noise: 4, 5 or 6. Among a thousand
-        columns 5 and 6 take about a minute each.
+        columns 5 takes half a minute, and 6 (which seeks those of 5 too) a minute.
     notice
         Called with a line of text when something takes long before the search can begin.
     check

@@ -46,7 +46,7 @@ _LEAST_REACH = 0.005  # share of broken rows from which a search is worth it: el
 _MISSED = 0.01  # chance of missing a parity at which no more draws are made
 _LOW_BITS = 11  # of a key: what has the same higher bits is looked up together and fits a processor's cache
 _WIDTHS = {True: 16, False: 10}  # bits of a place in the members of a side, of pairs and of triples
-_WORK = {4: 2.5e8, 5: 7e9, 6: 7e9}  # sets listed, looked up and met: about 1.5 s, 1 minute and 1 minute
+_WORK = {4: 2.5e8, 5: 7e9, 6: 6e9}  # sets listed, looked up and met: about 1.5 s, 30 s and 30 s
 
 Numbers = NDArray[np.int64]
 
@@ -238,7 +238,15 @@ class _Sorted:
         n = len(self._members)
         self.start = np.zeros(2**n_bits + 2, dtype=np.int32)
         self._numbers = np.empty(comb(n - 1, 2) if is_pairs else comb(n, 3), dtype=np.uint32)
-        _meeting.lay_out(keys, self._members, 1 if is_pairs else n, self._width, self.start, self._numbers)
+        if is_pairs:
+            _meeting.lay_out_pairs(keys, self._members, self._width, self.start, self._numbers)
+        else:
+            n_low = min(_LOW_BITS, n_bits)
+            pairs = _Sorted(keys >> n_low, words, columns, True, n_bits - n_low)
+            _meeting.lay_out_triples(
+                (pairs.start, pairs.taken(keys), pairs._numbers), keys[self._members],
+                (n_low, pairs._width, self._width), self.start, self._numbers,
+            )  # fmt: skip
         self.words = self.taken(words)
 
     def taken(self, values: NDArray[Any]) -> NDArray[Any]:

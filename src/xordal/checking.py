@@ -205,10 +205,11 @@ def _links(
         return ()
     sample = Sample(rows.n_levels, rows.n_rows, new, 1, 2)
     now = Independence(_Entropies(new))
+    cliques = [table.variables for table in network.clique_tables()]
     questions = []
     for u, v in links:
         ends = 1 << u | 1 << v
-        holding = [c for c in network.inference.tree.cliques if c & ends == ends]
+        holding = [clique for clique in cliques if clique & ends == ends]
         rest = VarSet(min(holding, key=rows.n_cells) & ~ends)
         a, b = VarSet(1 << u), VarSet(1 << v)
         questions.append(Question(a, b, rest, max(0.0, now.information(a, b, rest))))

@@ -108,3 +108,17 @@ def test_additive_rules_are_put_to_new_rows() -> None:
     assert gone.verdict == "gone"
     assert gone.before == 1.0
     assert gone.low < 0.2 < gone.high
+
+
+def test_links_and_additive_rules_are_put_to_new_rows_together() -> None:
+    """The running sums of a rule are in no clique of the graph: each link is looked at in one of its own."""
+    generator = np.random.default_rng(5)
+    digits = generator.integers(0, 3, (2000, 4))
+    digits[:, 1] = np.where(generator.random(2000) < 0.7, digits[:, 0], digits[:, 1])
+    rows = np.column_stack([digits, digits.sum(axis=1) % 3]).tolist()
+    table = CategoricalTable.from_rows("abcde", rows)
+    network = network_of(table)
+    assert network.rules
+    found = check(network, table)
+    assert [(link.variables, link.verdict) for link in found.links] == [(("a", "b"), "held")]
+    assert [rule.verdict for rule in found.rules] == ["held"]

@@ -187,12 +187,17 @@ def codings_of(table: CategoricalTable) -> tuple[list[Coding], list[str]]:
             "A rule needs at least two columns that vary. A column of codes such as 978-3-16-148410-0 can be "
             "split into its characters with --split COLUMN (in Python: split_column)."
         )
-    found = [coded_by_numbers(table), coded_by_numbers(table, letters=True), coded_by_levels(table)]
-    codings = [coding for coding in found if coding is not None and coding.n_variables >= 2]
-    distinct: list[Coding] = []
-    for coding in codings:
-        if not any(_are_equal(coding, other) for other in distinct):
-            distinct.append(coding)
+    ways = {
+        "Weights of numbers": coded_by_numbers(table),
+        "Weights of numbers, letters being 10 to 35,": coded_by_numbers(table, letters=True),
+        "Functions of the levels": coded_by_levels(table),
+    }
+    distinct: dict[str, Coding] = {}
+    for what, coding in ways.items():
+        if coding is None or coding.n_variables < 2:
+            continue
+        if not any(_are_equal(coding, other) for other in distinct.values()):
+            distinct[what] = coding
     if not distinct:
         raise DataError(
             "No two columns have levels that are common enough to be in a rule: each level needs at least 8 "
@@ -200,12 +205,11 @@ def codings_of(table: CategoricalTable) -> tuple[list[Coding], list[str]]:
             "(--split COLUMN; split_column)."
         )
     usable, notes = [], []
-    for coding in distinct:
+    for what, coding in distinct.items():
         n_rows = len(coding.usable(table.codes))
         if n_rows >= coding.n_unknowns + _FEWEST_SPARE:
             usable.append(coding)
             continue
-        what = "Weights of numbers" if coding.by_numbers else "Functions of the levels"
         notes.append(
             f"{what} were not sought: they have {coding.n_unknowns:,} unknowns and there are {n_rows:,} rows "
             f"that can tell; at least {coding.n_unknowns + _FEWEST_SPARE:,} are needed."

@@ -1,7 +1,10 @@
 """Known schemes by their weights.
 
 A rule is the same when all of it is multiplied by a number that has an inverse, so weights are compared up to
-such a factor, in the order of the columns.
+such a factor, in the order of the columns. Characters that are the same in all codes are no columns of a rule:
+the 978 of book numbers, say, adds 8 to the sum of the others, which are ten digits and not thirteen. So a
+scheme that is known by its number of digits has a constant of zero, and check digits that are counted from the
+right, as those of Luhn and EAN are, have their names whatever is before them.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ _MONTHS = (
     (0, 3, 3, 6, 1, 4, 6, 2, 5, 0, 3, 5),
     (0, 3, 4, 0, 2, 5, 0, 3, 6, 1, 4, 6),
 )  # first days, leap year last
+_FEWEST_OF_EAN = 6  # digits: weights of 3 and 1 in turn mean little of fewer
 _GTIN = {8: "EAN-8", 12: "UPC-A", 13: "EAN-13", 14: "GTIN-14", 17: "GSIN", 18: "SSCC"}
 
 
@@ -35,7 +39,7 @@ def scheme_of(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> str
     of = [levels[v] for v in candidate.variables]
     if modulus == 2 and all(len(each) == 2 for each in of):
         return "parity"
-    if candidate.constant == 0 and modulus == 10 and _is_luhn(candidate, of):
+    if modulus == 10 and _is_luhn(candidate, of):
         return "Luhn"
     if modulus == _WEEK and _is_calendar(candidate, of):
         return "calendar"
@@ -43,7 +47,7 @@ def scheme_of(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> str
     if modulus == 0 or any(weight is None for weight in weights):
         return ""
     known = [weight for weight in weights if weight is not None]
-    for name, wanted in _schemes(m, modulus):
+    for name, wanted in _schemes(m, modulus, is_whole=candidate.constant == 0):
         if any(
             all((factor * a - b) % modulus == 0 for a, b in zip(known, wanted, strict=True))
             for factor in range(1, modulus)
@@ -53,20 +57,21 @@ def scheme_of(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> str
     return ""
 
 
-def _schemes(m: int, modulus: int) -> list[tuple[str, list[int]]]:
-    """Return the schemes of m columns modulo a number, with their weights."""
+def _schemes(m: int, modulus: int, *, is_whole: bool) -> list[tuple[str, list[int]]]:
+    """Return the schemes of m columns modulo a number, with their weights; ``is_whole`` without a constant."""
     falling = list(range(m, 0, -1))
     powers = [[pow(base, m - 1 - place, modulus) for place in range(m)] for base in (2, 10)]
     if modulus == 10:
-        found = [("CAS registry number", [*range(m - 1, 0, -1), -1])] if 5 <= m <= 10 else []
-        if m in _GTIN:
-            found.append((_GTIN[m], [3 if (m - 1 - place) % 2 else 1 for place in range(m)]))
-        if m == 9:
+        found = [("CAS registry number", [*range(m - 1, 0, -1), -1])] if is_whole and 5 <= m <= 10 else []
+        if is_whole and m == 9:
             found.append(("ABA routing number", [3, 7, 1] * 3))
+        if m >= _FEWEST_OF_EAN:
+            name = _GTIN.get(m, "EAN/UPC") if is_whole else "EAN/UPC"
+            found.append((name, [3 if (m - 1 - place) % 2 else 1 for place in range(m)]))
         return found
     if modulus == 11:
-        found = {10: [("ISBN-10", falling)], 8: [("ISSN", falling)]}.get(m, [("weights falling to 1", falling)])
-        return [*found, ("ISO 7064 mod 11-2", powers[0])]
+        known = {10: "ISBN-10", 8: "ISSN"} if is_whole else {}
+        return [(known.get(m, "weights falling to 1"), falling), ("ISO 7064 mod 11-2", powers[0])]
     if modulus == 97 and m > 2:
         account = [pow(10, m - 3 - place + 6, modulus) for place in range(m - 2)]  # before country and check
         return [("IBAN (mod 97)", [10, 1, *account]), ("ISO 7064 mod 97-10", powers[1])]

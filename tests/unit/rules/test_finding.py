@@ -76,6 +76,20 @@ def test_luhn_has_functions_that_are_no_weights() -> None:
     assert told(found) == {(10, tuple(range(8)))} and found.rules[0].name == "Luhn"
 
 
+@pytest.mark.parametrize(
+    ("prefix", "length", "name"), [("978", 13, "EAN/UPC"), ("4", 13, "EAN/UPC"), ("4", 16, "Luhn")]
+)
+def test_schemes_have_their_names_where_all_codes_begin_alike(prefix: str, length: int, name: str) -> None:
+    """What all codes begin with adds a constant: UPC-A is not the name of EAN-13 without its first digit."""
+    digits = np.random.default_rng(5).integers(0, 10, (length - 1, 1500))
+    digits[: len(prefix)] = np.array([int(digit) for digit in prefix])[:, None]
+    heavy = (np.arange(length - 1)[::-1, None] % 2) == 0
+    doubled = np.where(digits > 4, 2 * digits - 9, 2 * digits)
+    check = -np.where(heavy, doubled if name == "Luhn" else 3 * digits, digits).sum(axis=0) % 10
+    found = find_rules(table_of(np.vstack([digits, check])[len(prefix) :]), moduli=[10])
+    assert told(found) == {(10, tuple(range(length - len(prefix))))} and found.rules[0].name == name
+
+
 def test_a_check_letter_gets_its_table() -> None:
     digits = np.random.default_rng(4).integers(0, 10, (8, 2000))
     number = (digits * 10 ** np.arange(7, -1, -1)[:, None]).sum(axis=0)

@@ -8,17 +8,22 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tests.commands import call
 from xordal.counting.dask import cluster as dask_cluster
 from xordal.counting.dask import oracles, tasks
 from xordal.counting.dask.backend import DaskBackend, connected
 from xordal.counting.select import oracle_for
+from xordal.data.large import read as large_read
+from xordal.data.read import read_table
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, SettingsError
 from xordal.learning.learn import learn
@@ -183,7 +188,7 @@ def test_workers_that_do_not_see_the_folder_are_sent_the_table(own_client: Any) 
     cluster = dask_cluster.Cluster(own_client)
     place = cluster.share(table)
     cluster._send(place)
-    hidden = tasks.Place("/nowhere/" + Path(place.folder).name, place.n_levels, place.n_rows)
+    hidden = replace(place, folder="/nowhere/" + Path(place.folder).name)
     sets = (varset([0, 1]), varset([2, 3, 4]))
     expected = [c.counts.tolist() for c in oracle_for(table, backend="numpy").counts(sets)]
     for _ in range(2):
@@ -193,6 +198,43 @@ def test_workers_that_do_not_see_the_folder_are_sent_the_table(own_client: Any) 
             os.kill(pid, signal.SIGKILL)
         time.sleep(1)
         own_client.wait_for_workers(1, timeout=60)  # how many come back, and when, is up to Dask
+
+
+def test_workers_never_count_data_that_have_changed(
+    client: Any, small_blocks: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second table is packed into the folder of the first, which the workers have mapped and remember."""
+    monkeypatch.setenv("XORDAL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(large_read, "_SMALL", 0)
+    draw = np.random.default_rng(2)
+    bits = draw.integers(0, 2, (6, 300_000))
+    older = None
+    for one in (0, 2):
+        rows = [*bits[:5], bits[one] ^ bits[one + 1]]
+        parquet.write_table(pa.table({f"v{v}": row for v, row in enumerate(rows)}), tmp_path / "t.parquet")
+        table = read_table([tmp_path / "t.parquet"])
+        expected = learn(table).trace
+        assert expected[0].links == ((one, one + 1), (one, 5), (one + 1, 5))
+        for split in ("rows", "sets"):
+            assert learn(table, backend=DaskBackend(client, split=split)).trace == expected
+        if older is not None:  # its folder holds another table by now
+            found = learn(older[0], backend=DaskBackend(client, split="rows")).trace
+            assert found == older[1]
+        older = table, expected
+    assert table.blocks is not None
+    place = tasks.Place.of(table.blocks)
+    other = replace(place, mark="another")
+    with pytest.raises(DataError, match="made anew: its data have changed"):
+        dask_cluster.Cluster(client).sum([(tasks.count_range, other, 0, 1, (varset([0]),), "blocks")])
+
+
+def test_no_room_for_a_table_that_workers_are_to_map(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XORDAL_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(DataError, match=r"cannot be written to .*XORDAL_CACHE"):
+        learn(a_table(2000), backend=DaskBackend(client))
 
 
 def test_the_command_line_on_processes_and_on_a_cluster(client: Any, tmp_path: Path) -> None:

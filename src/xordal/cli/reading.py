@@ -370,6 +370,15 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     return table
 
 
+def is_one_file(source: str, sql: str | None) -> bool:
+    """Whether a source is one file that can be read as a whole: no database, pattern, folder or query."""
+    from pathlib import Path
+
+    from xordal.data.sql.places import kind_of_file
+
+    return sql is None and Path(source).is_file() and kind_of_file(source) is None
+
+
 def _tabulated(source: str, how: Reading) -> str:
     """Return what to say of a file that looks like a table of counts; nothing of others, and of large ones."""
     import warnings
@@ -379,7 +388,7 @@ def _tabulated(source: str, how: Reading) -> str:
     from xordal.data.tabulated import count_column
     from xordal.errors import DataWarning
 
-    if how.sql or not Path(source).is_file() or Path(source).stat().st_size > _MOST_TABULATED:
+    if not is_one_file(source, how.sql) or Path(source).stat().st_size > _MOST_TABULATED:
         return ""
     with warnings.catch_warnings():  # all there is to say was said when the table was read
         warnings.simplefilter("ignore", DataWarning)

@@ -110,7 +110,7 @@ def _overview(source: str, table: CategoricalTable, how: reading.TableOptions) -
 
     if table.blocks is not None:
         return None
-    if how.large.sql is not None or not Path(source).is_file():
+    if not reading.is_one_file(source, how.large.sql):
         return overview_of(table.columns())
     with warnings.catch_warnings():  # all there is to say was said when the table was read to learn from
         warnings.simplefilter("ignore", DataWarning)

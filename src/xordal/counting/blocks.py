@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from math import prod
 from operator import add
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from xordal.counting._jit import is_compiled
 from xordal.counting.batch import Batch
 from xordal.counting.oracle import CellCounts
 from xordal.counting.threads import in_threads, n_threads
+from xordal.data.large.cache import written_aside
 from xordal.data.large.pack import write_table
 from xordal.data.large.store import Blocks
 from xordal.data.packed import PackedColumns
@@ -143,8 +143,8 @@ def on_disk(table: CategoricalTable) -> Blocks:
     """Return the blocks of a table; one that is in memory is packed into files that end with this process."""
     if table.blocks is not None:
         return table.blocks
-    with TemporaryDirectory(prefix="xordal") as folder:
-        return write_table(table, Path(folder))  # mapped files live on when their names are gone
+    with written_aside(gettempdir()) as folder:
+        return write_table(table, folder)  # mapped files live on when their names are gone
 
 
 def _merged(rows: NDArray[np.int64], weights: NDArray[np.int64] | None) -> CellCounts:

@@ -190,7 +190,9 @@ def _in_memory(
     inside = chosen if used.all() else [column.only(used) for column in chosen]
     policy = settled(how.missing, Gaps.of(inside, None if counts is None else counts[used]), steps.warn)
     told = steps.warn if how.missing == "auto" else steps.tell
-    chosen, stays = _rows(chosen, used, policy, where, told)
+    chosen, stays = _rows(chosen, used, policy, where)
+    if (n_dropped := _times(used & ~stays, counts)) > 0:
+        told(f"Dropped {n_dropped:,} of {counted(_times(used, counts), 'row')}, which had missing values.")
     on_kept(stays)
     drawn = drawn.only(stays)
     chosen = steps.prepared(chosen, [drawn.counts] * len(chosen), declared)
@@ -234,7 +236,7 @@ def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> C
     """Return the table of a source that is asked in SQL or read batch by batch; None for all others."""
     from xordal.data.sql.query import query_of
 
-    if (query := query_of(source, steps.how.sql)) is not None:
+    if (query := query_of(source, steps.how.sql, steps.how.text)) is not None:
         _refuse_clusters(steps.how)
         names = query.names()
         check_names([Column(name, (), np.empty(0, np.int32)) for name in names])
@@ -305,12 +307,16 @@ def _clusters(source: Any, columns: list[Column], how: Reading, where: Where) ->
     return column.codes
 
 
+def _times(rows: NDArray[np.bool_], counts: NDArray[np.int64] | None) -> int:
+    """Return how many rows some rows stand for."""
+    return int(rows.sum() if counts is None else counts[rows].sum())
+
+
 def _rows(
     columns: list[Column],
     used: NDArray[np.bool_],
     policy: Missing,
     where: Where,
-    tell: Callable[[str], None],
 ) -> tuple[list[Column], NDArray[np.bool_]]:
     """Leave out rows that are not used, then those that the policy for missing values drops."""
     place = np.flatnonzero(used)
@@ -318,7 +324,6 @@ def _rows(
     kept = rows_kept(columns, policy, lambda row, name: where(int(place[row]), name))
     if kept.all():
         return [column.compact() for column in columns], used
-    tell(f"Dropped {int((~kept).sum()):,} of {counted(len(kept), 'row')}, which had missing values.")
     stays = used.copy()
     stays[place] = kept
     return [column.only(kept) for column in columns], stays

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from xordal.counting.dask.cluster import Cluster
 from xordal.counting.dask.oracles import RowsOnDask, SetsOnDask
 from xordal.counting.oracle import CellCounter
 from xordal.counting.select import Backend, CountingJob, backend_of, oracle_for
+from xordal.counting.threads import n_threads
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 
@@ -81,7 +81,7 @@ def connected(scheduler: str | None = None, workers: int | None = None) -> Itera
         with client:
             yield DaskBackend(client)
         return
-    n_workers = workers or len(os.sched_getaffinity(0))
+    n_workers = n_threads(workers)
     with (
         LocalCluster(
             n_workers=n_workers,

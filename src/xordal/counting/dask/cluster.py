@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 from weakref import finalize
 
 from xordal.counting.dask.tasks import Flat, Place, add_up, sees
-from xordal.data.large.cache import cache_folder
+from xordal.data.large.cache import folder_aside
 from xordal.data.large.pack import write_table
-from xordal.data.large.store import Blocks
+from xordal.data.large.store import Blocks, mark_of
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, XordalError
 
@@ -47,10 +46,10 @@ class Cluster:
     def share(self, table: CategoricalTable) -> Place:
         """Return where workers find a table: its own folder, one it is written to, or one it is sent to."""
         blocks = table.blocks
-        if blocks is None or not sees(str(blocks.folder)):
+        if blocks is None or not sees(str(blocks.folder)) or mark_of(blocks.folder) != blocks.mark:
             blocks = _written(table)
             self._written = blocks  # the folder is there as long as this is
-        place = Place(str(blocks.folder.absolute()), blocks.n_levels, blocks.n_rows)
+        place = Place.of(blocks)
         self.workers()
         seen = self._client.run(sees, place.folder)
         if not all(seen.values()):
@@ -140,9 +139,8 @@ def _too_many() -> DataError:
 
 def _written(table: CategoricalTable) -> Blocks:
     """Write a table into a folder of the cache that is removed when nobody counts it any more."""
-    folder = cache_folder() / f"dask-{uuid4().hex}"
-    folder.mkdir(parents=True)
-    blocks = write_table(table, folder)
+    with folder_aside() as folder:
+        blocks = write_table(table, folder)
     finalize(blocks.planes if blocks.planes.size else blocks.codes, shutil.rmtree, folder, ignore_errors=True)
     return blocks
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,21 +17,32 @@ from xordal.counting.oracle import CellCounter, CellCounts, Measure, ScanBlock, 
 from xordal.counting.select import CountingJob, backend_of, oracle_for
 from xordal.data.large.store import CODES, Blocks
 from xordal.data.table import CategoricalTable
+from xordal.errors import DataError
 from xordal.types.varsets import VarSet
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a worker finds a table: small enough to be part of every task."""
+    """Where a worker finds a table: small enough to be part of every task.
+
+    The cache keeps a table that is packed anew in the folder of the one before, and workers outlive both. By
+    the ``mark`` of its files they never take one for the other.
+    """
 
     folder: str
     n_levels: tuple[int, ...]
     n_rows: int
+    mark: str
+
+    @classmethod
+    def of(cls, blocks: Blocks) -> Place:
+        """Return the place of a table that this process has opened."""
+        return cls(str(blocks.folder.absolute()), blocks.n_levels, blocks.n_rows, blocks.mark)
 
     @property
     def name(self) -> str:
         """What the folder is called on a worker that was sent the table."""
-        return f"xordal-{Path(self.folder).name.strip('.')}"
+        return f"xordal-{Path(self.folder).name.strip('.')}{self.mark}"
 
 
 def sees(folder: str) -> bool:
@@ -46,7 +58,11 @@ def blocks_at(place: Place) -> Blocks:
         from distributed import get_worker
 
         folder = Path(get_worker().local_directory) / place.name
-    return Blocks.open(folder, place.n_levels, place.n_rows)
+    with suppress(ValueError):  # files of another size
+        blocks = Blocks.open(folder, place.n_levels, place.n_rows)
+        if blocks.mark == place.mark:
+            return blocks
+    raise DataError(f"The packed table in {place.folder!r} was made anew: its data have changed. Start again.")
 
 
 def _table(place: Place) -> CategoricalTable:

@@ -93,7 +93,7 @@ class Files:
         before = 0
         for file, size in zip(self.files, sizes, strict=True):
             reader = self._reads(file)
-            _same_names(file, expected, {*reader.names(file.path), *(key for key, _ in file.partition)})
+            same_names(file, expected, {*reader.names(file.path), *(key for key, _ in file.partition)})
             in_file = [name for name in only if name not in dict(file.partition)]
             at = 0
             for columns, kinds, declared, share in reader.batches(file.path, in_file):
@@ -137,7 +137,8 @@ class Reader(Protocol):
         ...
 
 
-def _same_names(file: DataFile, expected: set[str], found: set[str]) -> None:
+def same_names(file: DataFile, expected: set[str], found: set[str]) -> None:
+    """Refuse a file whose columns are not those of the first."""
     for which, names in (("lacks", expected - found), ("has besides", found - expected)):
         if names:
             told = ", ".join(repr(name) for name in sorted(names)[:5])

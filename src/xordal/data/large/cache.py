@@ -15,6 +15,7 @@ the one that stays. What a run that was killed has left is removed by the next o
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import shutil
 import socket
@@ -69,7 +70,12 @@ def stamp_of(files: Sequence[DataFile], by: CacheBy) -> list[Any]:
             else:
                 about = file.path.stat()
                 found.append(
-                    [str(file.path), about.st_size, about.st_mtime_ns, _ends(file.path, about.st_size)]
+                    [
+                        str(file.path.absolute()),
+                        about.st_size,
+                        about.st_mtime_ns,
+                        _ends(file.path, about.st_size),
+                    ]
                 )
         except OSError as error:
             raise DataError(f"{file.path}: cannot be read ({error.strerror}).") from None
@@ -92,27 +98,48 @@ def _ends(path: Path, size: int) -> str:
 
 
 @contextmanager
-def written_aside(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to write into; it is gone afterwards unless it was renamed.
+def written_aside(temporary: str | None = None) -> Iterator[Path]:
+    """Yield an empty folder to write into, in the cache or in a folder for temporary files.
+
+    It is gone afterwards unless it was renamed.
 
     Raises
     ------
     DataError
         If the disk is full or the folder cannot be written to; nothing is left behind then.
     """
-    aside = folder / f".{socket.gethostname()}.{os.getpid()}.{uuid4().hex[:8]}{_PART}"
+    with folder_aside(temporary) as aside:
+        try:
+            yield aside
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def folder_aside(temporary: str | None = None) -> Iterator[Path]:
+    """Yield an empty folder to write into; it stays when all of it could be written.
+
+    When the process is gone that made it, the next one that writes removes it.
+    """
+    folder = cache_folder() if temporary is None else Path(temporary)
+    aside = _aside(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _sweep(folder)
         aside.mkdir()
         yield aside
-    except OSError as error:
+    except BaseException as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
         raise DataError(
             f"The packed columns cannot be written to {str(folder)!r} ({error.strerror}). Make room there, or "
-            "name another folder with the environment variable XORDAL_CACHE."
+            f"name another folder with the environment variable {'TMPDIR' if temporary else 'XORDAL_CACHE'}."
         ) from None
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _aside(folder: Path) -> Path:
+    return folder / f".{socket.gethostname()}.{os.getpid()}.{uuid4().hex[:8]}{_PART}"
 
 
 def publish(aside: Path, entry: Path) -> None:
@@ -139,17 +166,22 @@ def _stamp(entry: Path) -> Any:
 def remove(entry: Path) -> None:
     """Remove an entry at once: it is renamed first, so that nobody finds half of it."""
     with contextlib.suppress(OSError):
-        gone = entry.with_name(f".{socket.gethostname()}.{os.getpid()}.{uuid4().hex[:8]}{_PART}")
+        gone = _aside(entry.parent)
         entry.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
 
 def _sweep(folder: Path) -> None:
     """Remove what processes of this machine that no longer run have left."""
-    for left in folder.glob(f".{socket.gethostname()}.*{_PART}"):
-        pid = left.name.removeprefix(f".{socket.gethostname()}.").split(".")[0]
-        if pid.isdecimal() and not _runs(int(pid)):
+    for left in folder.glob(f".{glob.escape(socket.gethostname())}.*{_PART}"):
+        if not _is_written(left):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_written(aside: Path) -> bool:
+    """Whether a process of this machine is still at work in a folder."""
+    pid = aside.name.removeprefix(f".{socket.gethostname()}.").split(".")[0]
+    return pid.isdecimal() and _runs(int(pid))
 
 
 def _runs(pid: int) -> bool:
@@ -194,7 +226,8 @@ def clear() -> int:
     """Remove all entries, and what killed runs have left; return how many bytes that freed."""
     folder, freed = cache_folder(), 0
     for entry in folder.iterdir() if folder.is_dir() else ():
-        is_own = entry.name.endswith(_PART) or (len(entry.name) == 32 and entry.name.isalnum())
+        is_left = entry.name.endswith(_PART) and not _is_written(entry)
+        is_own = is_left or (len(entry.name) == 32 and entry.name.isalnum())
         if is_own and entry.is_dir():
             freed += sum(file.stat().st_size for file in entry.iterdir() if file.is_file())
             remove(entry)

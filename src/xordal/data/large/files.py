@@ -151,7 +151,7 @@ def _typed(files: list[DataFile]) -> list[DataFile]:
 
 
 def _is_whole(value: str | int | None) -> bool:
-    return value is None or (str(value).lstrip("-").isdecimal() and str(int(value)) == value)
+    return value is None or (str(value).removeprefix("-").isdecimal() and str(int(value)) == value)
 
 
 def _start_of(path: Path) -> bytes:

@@ -81,6 +81,8 @@ def _from_cache(entry: Path, stamp: list[Any], steps: Steps) -> CategoricalTable
             return None  # another judge: columns that one leaves out stay with the other
         check_sizes(entry, made.n_levels, about.n_rows)
         table = _opened(entry, made, about.n_rows)
+        if read_description(entry).get("stamp") != stamp:
+            return None  # another run has replaced it meanwhile
     except DamagedStore as error:
         steps.tell(f"The cached table in {str(entry)!r} is damaged ({error}); it is made anew.")
         cache.remove(entry)
@@ -150,8 +152,7 @@ def _packed(
     noted = replace(
         steps, warn=lambda line: messages.append((True, line)), tell=lambda line: messages.append((False, line))
     )
-    parent = cache.cache_folder() if keep is not None else Path(tempfile.gettempdir()) / "xordal"
-    with cache.written_aside(parent) as aside:
+    with cache.written_aside() if keep is not None else cache.written_aside(tempfile.gettempdir()) as aside:
         numbers = aside / "numbers"
         numbers.mkdir()
         gathered, weights = _gathered(source, steps, numbers, on_rows)
@@ -166,15 +167,19 @@ def _packed(
         if keep is None or n_rows * len(made.columns) < _SMALL:
             return _opened(aside, made, n_rows)  # mapped files live on when their names are gone
         entry, files, stamp = keep
+        changed = DataError(f"{source.label}: the data changed while they were read. Try again when they rest.")
         if cache.stamp_of(files, steps.how.cache) != stamp:
-            raise DataError(f"{source.label}: the data changed while they were read. Try again when they rest.")
+            raise changed
         from xordal.data.large.surveys import write_surveys
 
         write_surveys(aside / _LEVELS, gathered.columns, counts)
         about = {"label": source.label, "names": [c.name for c in made.columns], "n_rows": n_rows}
         write_description(aside, {**about, "n_read": n_read, "messages": messages, "stamp": stamp})
         cache.publish(aside, entry)
-        return _opened(entry, made, n_rows)
+        table = _opened(entry, made, n_rows)
+        if read_description(entry).get("stamp") != stamp:  # another run has read newer data meanwhile
+            raise changed
+        return table
 
 
 def _gathered(

@@ -19,6 +19,7 @@ import mmap
 import os
 import zlib
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ class Blocks:
         Shape (rows,), mapped into memory; None where every row counts once.
     planes
         The words of all planes of all blocks, mapped into memory.
+    mark
+        What :func:`mark_of` said of the folder; outside of the cache nothing.
     """
 
     folder: Path
@@ -67,6 +70,7 @@ class Blocks:
     codes: NDArray[Any]
     weights: NDArray[np.int64] | None
     planes: NDArray[np.uint64]
+    mark: str = ""
 
     @classmethod
     def open(cls, folder: Path, n_levels: tuple[int, ...], n_rows: int) -> Blocks:
@@ -77,7 +81,7 @@ class Blocks:
         weights = _mapped(folder / WEIGHTS, np.dtype("<i8"), (n_rows,)) if is_weighted else None
         n_words = (folder / BITS).stat().st_size // 8
         planes = _mapped(folder / BITS, np.dtype("<u8"), (n_words,))
-        return cls(folder, n_levels, n_rows, codes, weights, planes)
+        return cls(folder, n_levels, n_rows, codes, weights, planes, mark_of(folder))
 
     def __len__(self) -> int:
         return (self.n_rows + BLOCK - 1) // BLOCK
@@ -110,6 +114,12 @@ class Blocks:
         if isinstance(at, mmap.mmap) and self.planes.nbytes > _MAY_STAY:
             length = int(self.first[-1]) * BLOCK // 8  # whole pages: a plane of a block is 32 kB
             at.madvise(mmap.MADV_DONTNEED, block * length, min(length, len(at) - block * length))
+
+
+def mark_of(folder: Path) -> str:
+    """Return a checksum of the description of a folder, and so of all its files; empty where there is none."""
+    about = folder / DESCRIPTION
+    return sha256(about.read_bytes()).hexdigest()[:16] if about.exists() else ""
 
 
 def code_type(n_levels: tuple[int, ...]) -> np.dtype[Any]:

@@ -7,14 +7,16 @@ searched for them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from xordal.data.dialect import TextFormat
 from xordal.data.files import is_duckdb
-from xordal.data.large.files import many_files
+from xordal.data.large.batches import same_names
+from xordal.data.large.files import DataFile, many_files
 from xordal.errors import DataError
 
 _INSTALL = "Install it: pip install 'xordal[{extra}]'"
@@ -53,37 +55,62 @@ def _secrets(address: str) -> list[str]:
 
 
 @contextmanager
-def duckdb_at(source: str | None) -> Iterator[Any]:
-    """Yield a DuckDB connection: to a database file, to files that are called ``data``, or to neither.
-
-    A database file is opened for reading only. DuckDB keeps within half of its usual memory and spills to disk.
-    """
+def duckdb_at(source: str, text: TextFormat | None = None) -> Iterator[Any]:
+    """Yield a DuckDB connection: to a database file, opened for reading only, or to files called ``data``."""
     try:
         import duckdb
     except ImportError:
         raise DataError(f"DuckDB is not installed. {_INSTALL.format(extra='duckdb')}") from None
     try:
-        if source is not None and kind_of_file(source) == "duckdb":
+        if kind_of_file(source) == "duckdb":
             with closing(duckdb.connect(source, read_only=True)) as database:
                 yield database
             return
         with closing(duckdb.connect()) as database:
-            if source is not None:
-                database.execute(_view(source))
+            _make_view(database, source, text or TextFormat())
             yield database
     except duckdb.Error as error:
         said = without_secrets(error, "")
-        raise DataError(f"{source or 'DuckDB'}: the database says: {said}") from None
+        raise DataError(f"{source}: the database says: {said}") from None
 
 
-def _view(source: str) -> str:
+def _make_view(database: Any, source: str, text: TextFormat) -> None:
+    """Let DuckDB call files ``data``; those whose columns differ are refused, as where they are read."""
     files = many_files(source) or many_files([source]) or []
-    paths = ", ".join("'" + str(file.path).replace("'", "''") + "'" for file in files)
-    if files[0].is_parquet:
-        return f"CREATE VIEW data AS SELECT * FROM read_parquet([{paths}], hive_partitioning = true)"
-    return (
-        f"CREATE VIEW data AS SELECT * FROM read_csv([{paths}], all_varchar = true, hive_partitioning = true)"
-    )
+    options = {"hive_partitioning": "true", **({} if files[0].is_parquet else _csv_options(text))}
+    function = "read_parquet" if files[0].is_parquet else "read_csv"
+    more = "".join(f", {name} = {value}" for name, value in options.items())
+
+    def columns(some: Sequence[DataFile], by_name: str = "false") -> set[str]:
+        paths = ", ".join(_literal(str(file.path)) for file in some)
+        rows = f"SELECT * FROM {function}([{paths}]{more}, union_by_name = {by_name})"
+        database.execute(f"CREATE OR REPLACE VIEW data AS {rows}")
+        return {str(name) for name, *_ in database.execute("DESCRIBE data").fetchall()}
+
+    if len(files) > 1 and (every := columns(files, "true")) != (first := columns(files[:1])):
+        for file in files:
+            same_names(file, first, columns([file]))
+        raise DataError(f"{source}: the columns {sorted(every - first)} are not in the first file.")
+    columns(files)
+
+
+def _csv_options(text: TextFormat) -> dict[str, str]:
+    """Return how DuckDB is to read text: as it would be read without a query; what was not given it detects."""
+    missing = ", ".join(_literal(token) for token in ("", *text.missing))
+    options = {"hive_types_autocast": "false", "all_varchar": "true", "nullstr": f"[{missing}]"}
+    if text.delimiter is not None:
+        options["delim"] = _literal(text.delimiter)
+    if text.has_header is not None:
+        options["header"] = str(text.has_header).lower()
+    if text.encoding is not None:
+        options["encoding"] = _literal(text.encoding)
+    if text.skip is not None:
+        options["skip"] = str(text.skip)
+    return options
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def kind_of_file(source: str) -> str | None:

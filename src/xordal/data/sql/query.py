@@ -17,6 +17,7 @@ from math import prod
 from typing import Any
 
 from xordal.data.column import Column, from_values
+from xordal.data.dialect import TextFormat
 from xordal.data.large.batches import ROWS, Batch, values_batch
 from xordal.data.sql.places import (
     duckdb_at,
@@ -51,6 +52,11 @@ class Query:
     address: str = ""
     is_duckdb: bool = False
 
+    @property
+    def _rows(self) -> str:
+        """The query as a table; a comment at its end must not comment out what follows."""
+        return f"({self.sql}\n) AS t"
+
     def names(self) -> list[str]:
         """Return the names of the columns."""
         with self._told(), self.connect() as database:
@@ -58,14 +64,14 @@ class Query:
 
     def _names(self, database: Any) -> list[str]:
         with closing(database.cursor()) as cursor:
-            cursor.execute(f"SELECT * FROM ({self.sql}) AS t WHERE 1 = 0")
+            cursor.execute(f"SELECT * FROM {self._rows} WHERE 1 = 0")
             return [str(column[0]) for column in cursor.description]
 
     def counted(self, only: Sequence[str]) -> Counted | None:
         """Return the distinct rows of some columns with their number; None where they may be many."""
         with self._told(), self.connect() as database, closing(database.cursor()) as cursor:
             each = ", ".join(f"COUNT(DISTINCT {quoted(name)}), COUNT({quoted(name)})" for name in only)
-            cursor.execute(f"SELECT COUNT(*), {each} FROM ({self.sql}) AS t")
+            cursor.execute(f"SELECT COUNT(*), {each} FROM {self._rows}")
             n_rows, *numbers = (int(number) for number in cursor.fetchone())
             if n_rows == 0:
                 raise DataError(f"{self.label}: the query returns no rows.")
@@ -74,7 +80,7 @@ class Query:
                 return None
             groups = "ALL" if self.is_duckdb else ", ".join(quoted(name) for name in only)
             chosen = ", ".join(quoted(name) for name in only)
-            cursor.execute(f"SELECT {chosen}, COUNT(*) AS {_COUNT} FROM ({self.sql}) AS t GROUP BY {groups}")
+            cursor.execute(f"SELECT {chosen}, COUNT(*) AS {_COUNT} FROM {self._rows} GROUP BY {groups}")
             # Distinct rows come in whatever order: sorted, they make the same table each time.
             rows = sorted(cursor.fetchall(), key=lambda row: tuple(map(repr, row)))
         *values, weights = zip(*rows, strict=True) if rows else ([] for _ in range(len(only) + 1))
@@ -86,7 +92,7 @@ class Query:
         chosen = ", ".join(quoted(name) for name in only)
         at = 0
         with self._told(), self.connect() as database, closing(_streaming(database)) as cursor:
-            cursor.execute(f"SELECT {chosen} FROM ({self.sql}) AS t")
+            cursor.execute(f"SELECT {chosen} FROM {self._rows}")
             while rows := cursor.fetchmany(ROWS):
                 yield values_batch(only, rows, (self.label, at), None)
                 at += len(rows)
@@ -142,8 +148,11 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def query_of(source: Any, sql: str | None) -> Query | None:
-    """Return the query that is asked of a source; None where none is asked and the source is no database."""
+def query_of(source: Any, sql: str | None, text: TextFormat) -> Query | None:
+    """Return the query that is asked of a source; None where none is asked and the source is no database.
+
+    ``text`` is how text files are written of which it is asked.
+    """
     is_path = isinstance(source, str) or hasattr(source, "__fspath__")
     place = str(source) if is_path else ""
     kind = kind_of_file(place) if is_path else None
@@ -160,7 +169,7 @@ def query_of(source: Any, sql: str | None) -> Query | None:
     asked = _one(sql) if sql is not None else f"SELECT * FROM {quoted(_only_table(place, str(kind)))}"
     if kind == "sqlite":
         return Query(asked, place, lambda: sqlite_at(place), place)
-    return Query(asked, place, lambda: duckdb_at(place), place, is_duckdb=True)
+    return Query(asked, place, lambda: duckdb_at(place, text), place, is_duckdb=True)
 
 
 def _one(sql: str) -> str:

@@ -178,6 +178,14 @@ def test_partitions_are_columns(tmp_path: Path) -> None:
     assert table.codes[1].tolist() == [0, 0, 1, 1]
 
 
+@pytest.mark.parametrize("values", [("--5", "7"), ("-0", "1"), ("٣", "4"), ("07", "8")])
+def test_partitions_that_are_no_whole_numbers_are_text(tmp_path: Path, values: tuple[str, str]) -> None:
+    for value in values:
+        (tmp_path / f"k={value}").mkdir()
+        parquet.write_table(pa.table({"x": [0, 1]}), tmp_path / f"k={value}" / "f.parquet")
+    assert set(read_table(tmp_path).levels[1]) == set(values)
+
+
 def test_many_levels_take_more_bytes(tmp_path: Path) -> None:
     """Numbers outgrow one byte, then two, in the middle of a column."""
     values = [*range(200), *range(70_000), 5]

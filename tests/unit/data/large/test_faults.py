@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -24,6 +26,7 @@ from xordal.data.large.files import DataFile
 from xordal.data.large.store import CODES, DESCRIPTION, read_description
 from xordal.data.read import read_table
 from xordal.errors import DataError
+from xordal.learning.learn import learn
 
 DATA = {"a": ["x", "y", "x", "z"] * 50, "b": [0, 1, 1, 0] * 50}
 
@@ -183,6 +186,62 @@ def test_a_killed_run_is_swept_up(tmp_path: Path, kept: Path) -> None:
     left.mkdir()
     read_table(written(tmp_path / "d"))
     assert not left.exists()
+
+
+def test_a_run_at_work_is_not_cleared(tmp_path: Path, kept: Path) -> None:
+    kept.mkdir()
+    left = kept / f".{os.uname().nodename}.{os.getpid()}.0123abcd.part"
+    left.mkdir()
+    call(["cache", "--clear"], cwd=tmp_path)
+    read_table(written(tmp_path / "d"))
+    assert left.exists()
+
+
+def test_an_entry_that_is_replaced_while_it_is_opened(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run packs newer data into the same place, after this one has checked what was there."""
+    files = written(tmp_path / "d")
+    read_table(files)
+    older = shutil.copytree(tmp_path / "d", tmp_path / "older")
+    opened = large_read._opened
+    newer = {**DATA, "b": [1, 0, 0, 1] * 50}
+
+    def replace(*given: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(large_read, "_opened", opened)
+            before = files[0].stat()
+            written(tmp_path / "d", data=newer)
+            read_table(files)
+            (older / "t.parquet").replace(files[0])
+            os.utime(files[0], ns=(before.st_atime_ns, before.st_mtime_ns))
+        monkeypatch.setattr(large_read, "_opened", opened)
+        return opened(*given)
+
+    monkeypatch.setattr(large_read, "_opened", replace)
+    table = read_table(files)
+    assert table.codes[1, :4].tolist() == [0, 1, 1, 0]
+    assert len(list(kept.iterdir())) == 1
+
+
+def test_the_same_file_by_another_path_is_packed_once(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "d")
+    monkeypatch.chdir(tmp_path)
+    assert packed_anew(["d/t.parquet"], monkeypatch)[1]
+    assert not packed_anew([tmp_path / "d" / "t.parquet"], monkeypatch)[1]
+
+
+def test_a_folder_for_temporary_files_that_cannot_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = read_table(written(tmp_path / "d")[0])
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
+    for use in (lambda: learn(table, backend="blocks"), lambda: read_table(tmp_path / "d", cache="off")):
+        with pytest.raises(DataError, match=r"cannot be written to .*TMPDIR"):
+            use()
 
 
 def test_two_runs_on_one_cache_at_once(tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from tests.commands import call
 from tests.examples import some
+from xordal.data.dialect import TextFormat
 from xordal.data.read import read_table
 from xordal.data.sql import query
 from xordal.data.sql.places import told_of, without_secrets
@@ -72,6 +73,74 @@ def test_every_place_gives_the_same_trace(
     assert (found.weights is not None) == counts
     assert not counts or found.codes.shape[1] == 12
     assert learn(found).trace == learn(expected).trace
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_commands_take_the_only_table(places: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    for command in (["learn", "-q"], ["scan", "-q"], ["rules"], ["report", "-o", "page.html"]):
+        done = call([command[0], str(places[kind]), *command[1:]], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert b"<th" in (tmp_path / "page.html").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_a_comment_at_the_end_of_a_query(places: dict[str, Any], kind: str) -> None:
+    assert read_table(places[kind], sql="SELECT a, b, c FROM t -- three of them").n_rows == 480
+
+
+def test_rows_are_told_as_often_as_they_count(places: dict[str, Any], tmp_path: Path) -> None:
+    asked = "SELECT a, b, CASE WHEN c = 1 AND d = 'x' THEN NULL ELSE c END AS c FROM t"
+    done = call(["learn", str(places["sqlite"]), "--sql", asked, "--missing", "drop"], cwd=tmp_path)
+    assert b"Dropped 80 of 480 rows, which had missing values." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("a,b\n1,x\nNA,y\n,x\n2,NULL\n", {}),
+        ("a;b\n1,5;x\nNA;y\n;x\n", {"text": TextFormat(delimiter=";")}),
+        ("a,b\n1,x\n-99,y\nNA,x\n", {"text": TextFormat(missing=("-99",))}),
+        ("1,x\n2,y\n", {"text": TextFormat(has_header=False)}),
+        ("a table\na,b\n1,x\n2,y\n", {"text": TextFormat(skip=1)}),
+    ],
+)
+def test_text_is_what_it_is_without_a_query(tmp_path: Path, text: str, how: Any) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    found = read_table(tmp_path / "t.csv", sql="SELECT * FROM data", missing="level", **how)
+    expected = read_table(tmp_path / "t.csv", missing="level", **how)
+    assert found.levels == expected.levels
+    assert weighted(found) == weighted(expected)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("names", "told"), [("abz", "besides 'z'"), ("a", "lacks 'b'|\"b\"|Binder"), ("ba", "")]
+)
+def test_files_whose_columns_differ(tmp_path: Path, ending: str, names: str, told: str) -> None:
+    (tmp_path / "d").mkdir()
+    for place, own in enumerate(("ab", names)):
+        frame = pa.table({name: [f"{name}{row % 2}" for row in range(8)] for name in own})
+        path = tmp_path / "d" / f"{place}.{ending}"
+        parquet.write_table(frame, path) if ending == "parquet" else csv.write_csv(frame, path)
+    if told:
+        with pytest.raises(DataError, match=told):
+            read_table(tmp_path / "d", sql="SELECT * FROM data")
+    else:
+        found = read_table(tmp_path / "d", sql="SELECT * FROM data")
+        assert found.levels == (("a0", "a1"), ("b0", "b1"))
+
+
+def test_partitions_are_what_they_are_without_a_query(tmp_path: Path) -> None:
+    for ending in ("csv", "parquet"):
+        for year in (2023, 2024):
+            folder = tmp_path / ending / f"year={year}"
+            folder.mkdir(parents=True)
+            frame = pa.table({"a": ["x", "y"]})
+            path = folder / f"f.{ending}"
+            parquet.write_table(frame, path) if ending == "parquet" else csv.write_csv(frame, path)
+        found = read_table(tmp_path / ending, sql="SELECT * FROM data")
+        expected = read_table(tmp_path / ending)
+        assert (found.names, found.levels) == (expected.names, expected.levels)
 
 
 def test_options_hold_for_queries(places: dict[str, Any]) -> None:

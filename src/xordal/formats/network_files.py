@@ -138,6 +138,7 @@ def is_network_file(path: str | Path) -> bool:
     return (
         (text.startswith("<") and not is_web_page(start))
         or is_uai(text)
+        or _DOT.match(text) is not None
         or (_first_word(text) in (*_BIF_WORDS, *_NET_WORDS) and "{" in text)
     )
 

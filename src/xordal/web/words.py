@@ -7,14 +7,16 @@ import re
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SENTENCE = re.compile(r"(?<=[.;])\s+")
-_OPTION = re.compile(r"(^|[\s(])--[a-z]|\(?in Python")
-_SECOND_WAY = re.compile(r",? (?:or|and) (?:(?!,? (?:or|and) ).)*$")
+_OPTION = re.compile(
+    r"(^|[\s(])--[a-z]|\(?in Python|\bxordal (?:check|convert|direct|learn|report|rules|scan) "
+)
+_SECOND_WAY = re.compile(r",? (?:or|and|for example:) (?:(?!,? (?:or|and) ).)*$")
 
 
 def for_page(text: str) -> str:
-    """Return a message without what it says of options: the page has none.
+    """Return a message without what it says of options and commands: the page has none.
 
-    Of a sentence that names another way first, that way stays; other sentences with an option go.
+    Of a sentence that names another way first, that way stays; other sentences with an option or a command go.
 
     Examples
     --------
@@ -24,6 +26,10 @@ def for_page(text: str) -> str:
     'Byte 3 is no text. Save it as UTF-8.'
     >>> for_page("It is read as Western. If names or levels look wrong, give its encoding: --encoding cp1250.")
     'It is read as Western.'
+    >>> for_page("It is a zip archive. Unpack one, for example: unzip -p a.zip a.csv | xordal learn -")
+    'It is a zip archive. Unpack one.'
+    >>> for_page("net.json is cut short. Copy it again, or write it anew with xordal learn -o.")
+    'net.json is cut short. Copy it again.'
     >>> for_page("9 seconds have passed. A time limit or Ctrl-C ends it.")
     '9 seconds have passed.'
     """

@@ -37,7 +37,6 @@ _LAYOUT_SHARE = 0.1  # of the time that may go into laying out larger maps while
 _PATIENCE = 1.0  # seconds after which a search that is to end is interrupted
 _WAIT_FOR_LOCK = 10.0  # seconds until a process that the last server left behind has noticed and ended
 _MEMORY_SHARE = 0.75  # of the machine's memory that one run may take
-_NETWORK_STARTS = (b"{", b"<", b"network", b"net", b"class", b"node", b"MARKOV", b"BAYES", b"//", b"%", b"/*")
 
 
 class Stop:
@@ -169,13 +168,31 @@ def _carried_out(job: dict[str, Any], tell: Tell, stop: Stop) -> None:
 
 
 def _look(folder: RunFolder, label: str, tell: Tell) -> None:
-    """Look at an upload: a network is made ready to be asked, of a table the columns are told."""
-    with folder.upload.open("rb") as file:
-        start = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(_NETWORK_STARTS) and _is_network(folder, label):
-        tell({"event": "done"})
-        return
-    folder.write("overview", _overview(folder, label))
+    """Look at an upload: a network is made ready to be asked, of a table the columns are told.
+
+    A table may begin like a network; a broken network, read as a table, has at best one row of nonsense. So
+    where a file that begins like a network gives no table either, what is wrong with the network is told.
+    """
+    from xordal.errors import DataError, ModelFileError
+    from xordal.formats.network_files import is_network_file
+
+    broken = None
+    if is_network_file(folder.upload):
+        try:
+            _take_network(folder, label)
+            tell({"event": "done"})
+            return
+        except ModelFileError as error:
+            broken = error
+    try:
+        overview = _overview(folder, label)
+    except DataError:
+        if broken is None:
+            raise
+        raise broken from None
+    if broken is not None and overview["n_rows"] < 2:
+        raise broken
+    folder.write("overview", overview)
     tell({"event": "looked"})
 
 
@@ -209,23 +226,17 @@ def _worded(message: str, folder: RunFolder, label: str) -> str:
     return for_page(message.replace(str(folder.upload), label))
 
 
-def _is_network(folder: RunFolder, label: str) -> bool:
-    """Take an upload as a network, if it is one."""
-    from xordal.errors import ModelFileError
+def _take_network(folder: RunFolder, label: str) -> None:
+    """Make an upload that is a network ready to be asked."""
     from xordal.formats.network_files import load, read_network, write_network
     from xordal.web.results import result_of, single_link_network
 
-    try:
-        network = read_network(folder.upload)
-    except ModelFileError:
-        return False
-    write_network(network, folder.network, "json")
+    write_network(read_network(folder.upload), folder.network, "json")
     asked = load(folder.network)
     if (single := single_link_network(asked)) is not None:
         single.save(folder.single)
     folder.write("about", {**folder.read("about"), "kind": "network"})
     folder.write("result", result_of(asked, Path(label).stem))
-    return True
 
 
 def _learn(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:

@@ -183,6 +183,45 @@ def test_a_network_is_asked_at_once(page: Page, box: dict[str, Any]) -> None:
     assert page.post(f"/api/runs/{told['id']}/ask", {"given": []})["single"] is not None
 
 
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+@pytest.mark.parametrize(
+    ("what", "mend", "told"),
+    [
+        ("json", cut, "net is cut short"),
+        ("json", lambda data: data.replace(b'"version": ', b'"version": 9', 1), "net is of version 9"),
+        ("json", lambda data: data.replace(b'"dog"', b'"cat"', 1), "net: this network contradicts itself"),
+        ("bif", cut, "net, line "),
+        ("bif", lambda data: data.replace(b"0.5", b"0.9", 1), "instead of 1"),
+        ("xmlbif", cut, "is no XML, or is cut short"),
+        ("net", cut, "not the end of the file"),
+        ("uai", cut, "the file ends before"),
+        ("dot", bytes, "is DOT, which can be written and not read"),
+        ("graphml", bytes, "is GraphML, which can be written and not read"),
+        ("hif", bytes, "is HIF, which can be written and not read"),
+    ],
+)
+def test_a_broken_network_is_told_as_one_and_not_as_a_table(
+    page: Page, box: dict[str, Any], what: str, mend: Callable[[bytes], bytes], told: str
+) -> None:
+    whole = page.client.get(f"/api/runs/{box['id']}/download/{what}").content
+    answer = page.wait(page.upload("net", mend(whole))["id"], "failed", "looked", "done")
+    assert answer["status"] == "failed" and told in answer["failed"]
+    assert "xordal learn" not in answer["failed"] and "/upload" not in answer["failed"]
+
+
+@pytest.mark.parametrize(
+    "header", ["<b>a</b>,b", "network {1},b", "class {of} 9,b", '"[a",b', "BAYES ,b", "graph {a},b"]
+)
+def test_a_table_that_begins_like_a_network_is_a_table(page: Page, header: str) -> None:
+    rows = "0,1\n1,0\n" * 30
+    told = page.wait(page.upload("t.csv", f"{header}\n{rows}".encode())["id"], "failed", "looked")
+    assert told["status"] == "looked", told["failed"]
+    assert told["overview"]["n_rows"] == 60
+
+
 @pytest.mark.parametrize(
     "name", ["../../escape.csv", "%2e%2e%2fescape.csv", "/etc/escape.csv", "..\\escape.csv", "a\x00b"]
 )
@@ -259,6 +298,15 @@ def test_a_table_that_begins_like_a_database_is_a_table(page: Page) -> None:
 def test_a_picture_is_told_as_one(page: Page, start: bytes) -> None:
     told = page.wait(page.upload("photo.png", start + bytes(range(256)))["id"], "looked", "failed")
     assert told["failed"] == "photo.png is a picture. Save the table as CSV, Excel or Parquet."
+
+
+def test_the_page_advises_no_commands(page: Page) -> None:
+    whole = BytesIO()
+    with ZipFile(whole, "w") as archive:
+        archive.writestr("one.csv", "a,b\n0,1\n")
+        archive.writestr("two.csv", "c,d\n0,1\n")
+    told = page.wait(page.upload("two.zip", whole.getvalue())["id"], "failed", "looked")
+    assert told["failed"].endswith("one.csv, two.csv. Unpack the one that holds the table.")
 
 
 def test_the_page_advises_no_options(page: Page) -> None:

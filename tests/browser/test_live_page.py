@@ -150,7 +150,10 @@ def same_as_the_library(page: Page, network: DecomposableMarkovNetwork, given: d
         for value, chance in chances.items():
             text = told[name][str(value)]
             if text[0] in "<>":  # not 0 and not 1, though it would be rounded to that
-                assert 0 < chance < 0.0005 if text == "< 0.1 %" else 0.9995 < chance < 1, (name, value)
+                assert 0 < chance < 0.0005 if text == "<\u00a00.1\u00a0%" else 0.9995 < chance < 1, (
+                    name,
+                    value,
+                )
             else:
                 assert float(text.strip(" %")) / 100 == pytest.approx(chance, abs=0.00051), (name, value)
 
@@ -201,6 +204,35 @@ _WATCH = """() => {
 def _learned() -> tuple[CategoricalTable, Any]:
     table = music_box().joint.exact_table()
     return table, learn(table)
+
+
+def test_files_are_dropped_anywhere_one_at_a_time(page: Page, box: Path, tmp_path: Path) -> None:
+    learned(page, box)
+    prevented = """texts => {
+      const dataTransfer = new DataTransfer();
+      texts.forEach((text, n) => dataTransfer.items.add(new File([text], `t${n}.csv`)));
+      const how = { bubbles: true, cancelable: true, dataTransfer };
+      const events = ["dragover", "drop"].map(type => new DragEvent(type, how));
+      events.forEach(event => document.querySelector("main").dispatchEvent(event));
+      return events.every(event => event.defaultPrevented);
+    }"""
+    assert page.evaluate(prevented, ["a,b\n0,1\n1,0\n"])  # or the browser would leave the page for the file
+    expect(page.locator("h1")).to_have_text("t0.csv")
+    assert page.evaluate(prevented, ["a,b\n0,1\n", "c,d\n0,1\n"])
+    told = "2 files were dropped; one table at a time can be looked at."
+    expect(page.locator(".drop [role=alert]")).to_have_text(told)
+    assert page.evaluate(prevented, [])  # a text, or a picture of the page
+
+
+def test_what_begins_a_run_begins_one_however_often_it_is_clicked(page: Page) -> None:
+    page.wait_for_selector(".sample-card")
+    n_runs = "fetch('/api/start').then(answer => answer.json()).then(told => told.runs.length)"
+    before = page.evaluate(n_runs)
+    page.evaluate(
+        "() => { const one = document.querySelector('.sample-card'); one.click(); one.click(); one.click(); }"
+    )
+    page.wait_for_selector("#learn")
+    assert page.evaluate(n_runs) == before + 1
 
 
 def test_a_node_is_dragged_and_its_links_follow(page: Page, box: Path) -> None:
@@ -391,10 +423,45 @@ def test_settings_are_clicked_and_hold(page: Page, box: Path) -> None:
     page.locator("summary", has_text="More settings").click()
     expect(page.get_by_label("at this level")).to_have_value("0.01")
     page.get_by_text("What you know already").click()
+    chips = page.locator(".settings-form .chip")
+    page.get_by_label("Take dog").uncheck()  # what is said of a column waits until it is taken
+    expect(chips).to_have_text("ball1 – John must be linked ✕")
+    expect(pick.get_by_role("button", name="dog")).to_have_count(0)
+    page.get_by_label("Take dog").check()
+    expect(chips).to_have_count(2)
+    pick.get_by_role("button", name="John").click()
+    pick.get_by_role("button", name="ball1").click()
+    expect(chips).to_have_count(2)  # said twice
     page.get_by_role("button", name="light1 – dog must not be linked").click()
     page.locator("#learn").click()
     page.wait_for_selector(READY)
     assert page.locator("line.link").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "told"),
+    [
+        ("at this level", "5", "A chance between 0 and 1, such as 0.05."),
+        ("at this level", "0", "A chance between 0 and 1, such as 0.05."),
+        ("Cut numbers into", "1", "A whole number of ranges, at least 2."),
+        ("Merge values of fewer rows than", "1.5", "A whole number of rows; 0 merges none."),
+        ("Stop after", "-1", "A number of seconds above 0; nothing for none."),
+    ],
+)
+def test_a_number_that_cannot_be_says_so_in_its_field(
+    page: Page, box: Path, field: str, typed: str, told: str
+) -> None:
+    page.set_input_files("#file", box)
+    summary = page.locator("summary", has_text="More settings")
+    summary.click()
+    page.get_by_label(field).fill(typed)
+    summary.click()  # and in settings that are closed again
+    page.locator("#learn").click()
+    expect(page.get_by_label(field)).to_be_focused()
+    assert page.get_by_label(field).evaluate("one => one.validationMessage") == told
+    page.get_by_label(field).fill("0.01" if field == "at this level" else "7")
+    page.locator("#learn").click()
+    page.wait_for_selector(READY)
 
 
 def test_missing_values_are_told_of_the_columns_that_are_taken(page: Page, tmp_path: Path) -> None:
@@ -572,6 +639,58 @@ def test_odd_names_and_values_are_shown_as_they_are(
     expect(report.locator("#names")).to_contain_text(ODD[0])
 
 
+QUESTIONS = [
+    "Q1. Thinking about your journey to work in the last seven days, how did you travel on most days?",
+    "Q2. How satisfied are you, overall, with the way the streets of your neighbourhood are kept clean?",
+    "Q3. In the last twelve months, has anybody in your household asked the council about any of its services?",
+]
+ANSWERS = [
+    ["Mostly on foot, by bicycle, or by both of these", "By car, van or motorcycle, or as a passenger in one"],
+    ["Satisfied, or neither satisfied nor dissatisfied", "Dissatisfied, or very dissatisfied"],
+    ["Yes, " + "again and " * 300 + "again", "No, and I know of nobody who has done so"],
+]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_questions_of_a_survey_as_names_leave_tables_in_sight(
+    browser: Browser, cookies: list[Any], server: Served, tmp_path: Path, width: int
+) -> None:
+    bits = np.random.default_rng(4).integers(0, 2, size=(3, 600))
+    bits[2] = bits[0] ^ bits[1]
+    rows = [[ANSWERS[v][bit] for v, bit in enumerate(row)] for row in bits.T.tolist()]
+    (tmp_path / "survey.csv").write_text(csv_text(QUESTIONS, rows))
+    context = patient(browser, viewport={"width": width, "height": 800})
+    context.add_cookies(cookies)
+    page = context.new_page()
+    page.goto(server.origin)
+    page.set_input_files("#file", tmp_path / "survey.csv")
+    page.wait_for_selector("#learn")
+    fits = "() => document.documentElement.scrollWidth <= innerWidth"
+    assert page.evaluate(fits)
+    page.locator("#learn").click()
+    page.wait_for_selector(READY)
+    first = page.locator("#groups .contrast").first
+    expect(first.locator("td").last).to_be_visible()
+    right = "(one, other) => one.getBoundingClientRect().right <= other.getBoundingClientRect().right"
+    card = page.locator("#groups .card").element_handle()
+    for table in page.locator("#groups .flat .contrast").all():
+        assert table.evaluate(right, card)
+    assert first.locator("thead th").first.get_attribute("title") in QUESTIONS  # the whole of it
+    card_of = "one => one.getBoundingClientRect().height"
+    for question in page.locator(".variable").all():
+        assert question.evaluate(card_of) < 400  # the answer of 3,000 characters has a few lines
+    page.locator(".variable").nth(0).locator(".level").first.click()
+    expect(page.locator(".chip")).to_have_count(1)
+    page.locator(".variable").nth(2).locator(".level").first.click()
+    expect(page.locator(".chip")).to_have_count(2)
+    assert page.locator(".chips").last.evaluate(card_of) < 200
+    page.locator(".variable").nth(1).locator(".why:visible").click()
+    expect(page.locator(".story")).to_be_visible()
+    assert page.evaluate(fits)
+    assert page.locator(".story .scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
+    context.close()
+
+
 def test_a_run_is_removed_by_two_clicks_and_an_unknown_one_is_told(
     page: Page, server: Served, box: Path
 ) -> None:
@@ -662,6 +781,30 @@ def test_with_the_keyboard_only(page: Page) -> None:
     assert page.evaluate("document.activeElement.dataset.level") == "0"  # the focus stays where it was
     page.keyboard.press("Space")
     expect(level(page, "dog", "barks")).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("Space")
+    expect(page.locator(".chip")).to_have_count(1)
+    focused = "() => document.activeElement.className || document.activeElement.textContent"
+    for gone in (page.locator(".chip"), page.get_by_role("button", name="Clear all")):
+        gone.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(".chip")).to_have_count(0)
+        assert page.evaluate(focused) == "chips"  # what was pressed is gone: on from what is observed
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator(".chip")).to_have_count(1)
+    page.get_by_role("button", name="Show in the network").first.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Show all columns").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(focused) == "frame"
+    page.locator("#downloads summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(page.locator("#downloads li").first).to_be_hidden()
+    assert page.evaluate(focused) == "Download"
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")  # Ask it
+    assert page.evaluate("document.activeElement.id") == "ask"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -686,6 +829,11 @@ def test_on_a_phone(browser: Browser, cookies: list[Any], server: Served, scheme
     page.get_by_label("beside a network of single links").check()
     expect(level(page, "dog", "barks").locator(".chance")).to_have_text("100.0 %")
     assert page.evaluate(fits) and page.evaluate(LEAST_CONTRAST, text) >= 4.5
+    level(page, "music_box", "plays").tap()
+    page.get_by_label("Why did John change?").tap()
+    expect(page.locator(".story")).to_be_in_viewport()
+    assert page.evaluate(fits) and page.evaluate(LEAST_CONTRAST, text) >= 4.5
+    assert page.locator(".story .scroll").evaluate("one => one.scrollWidth <= one.clientWidth")
     page.locator("#downloads summary").tap()
     expect(page.locator("[data-what=svg]")).to_be_visible()
     assert page.evaluate(fits)

@@ -17,6 +17,24 @@ def shown(name: object) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name))
 
 
+def brief(texts: Iterable[str], most: int = 48) -> dict[str, str]:
+    """Return each text as it stands in a narrow place: long ones without their middle, unless two became alike.
+
+    Names such as the questions of a survey often begin alike, and differ at their ends.
+
+    Examples
+    --------
+    >>> brief(["dog", "How satisfied are you with the streets and parks?"], 24)["dog"]
+    'dog'
+    >>> brief(["How satisfied are you with the streets and parks?"], 24).popitem()[1]
+    'How satisfied …nd parks?'
+    """
+    whole = sorted(set(texts))
+    tail = round(0.38 * most)
+    short = {text: text if len(text) <= most else f"{text[: most - tail - 1]}…{text[-tail:]}" for text in whole}
+    return short if len(set(short.values())) == len(whole) else dict(zip(whole, whole, strict=True))
+
+
 def beside(names: Iterable[object]) -> str:
     """Return names beside each other, with commas between them where one has blanks of its own.
 

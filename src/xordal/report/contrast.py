@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from math import log, prod
 
-from xordal.formats.shown import shown
+from xordal.formats.shown import brief, shown
 from xordal.model.estimation import CliqueCounts
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.statistics.chance import expected_gain
@@ -80,6 +80,11 @@ class Contrast:
     def n_cells(self) -> int:
         """Number of cells."""
         return sum(map(len, self.cells))
+
+    @property
+    def headings(self) -> frozenset[str]:
+        """All names and levels in its headings."""
+        return frozenset((*self.row_names, *chain(*self.row_labels), self.column_name, *self.column_labels))
 
     @property
     def largest(self) -> float:
@@ -173,8 +178,9 @@ class Counting:
         return shown(self.network.levels[variable][code])
 
     def _caption(self, inside: Sequence[int], context: int) -> str:
-        names = [shown(self.network.variables[v]) for v in inside if not context >> v & 1]
-        given = [shown(self.network.variables[v]) for v in members(context)]
+        short = brief(shown(self.network.variables[v]) for v in inside)
+        names = [short[shown(self.network.variables[v])] for v in inside if not context >> v & 1]
+        given = [short[shown(self.network.variables[v])] for v in members(context)]
         told = f"{', '.join(names[:-1])} and {names[-1]}"
         return f"{told}, given {', '.join(given)}" if given else told
 

@@ -41,6 +41,7 @@ def page(template: str, **values: object) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    from xordal.formats.shown import brief
     from xordal.report.figures import draw
 
     environment = Environment(
@@ -52,6 +53,8 @@ def page(template: str, **values: object) -> str:
         keep_trailing_newline=True,
     )
     # The drawing functions escape every name themselves.
+    environment.filters["brief"] = brief
+    environment.filters["unbroken"] = lambda text: re.sub(r"(?<=\d) %", "\u00a0%", text)
     environment.filters["svg"] = lambda drawing: Markup(draw(drawing))
     return environment.get_template(template).render(version=__version__, **values)
 

@@ -50,6 +50,7 @@ HEADERS = {
 _READING = {"GET", "HEAD"}
 _PORTS = {"http": 80, "https": 443}
 _ENTERED = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>xordal</title>
+<link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0;url=/"></head><body><p><a href="/">Go on</a></p></body></html>"""
 _NO_COOKIE = (
     "This page belongs to the one who started it. Open the address that xordal serve printed in the terminal; "
@@ -131,13 +132,13 @@ class Gate:
             return _refused(403, "Only the page itself may change anything.")
         if any(origin != own for origin in origins) or not _is_from_here(scope, headers):
             return _refused(403, "Another site's page asked for this.")
-        if self._has_cookie(headers):
-            return None
-        token = _token_in(scope)
+        token = _token_in(
+            scope
+        )  # used up by a browser that is in already, too: it stays in the list of addresses
         if token is not None and self._keys.use(token):
             self._on_entry()
             return self._entered(is_encrypted=own.startswith("https:"))
-        return _refused(401, _NO_COOKIE)
+        return None if self._has_cookie(headers) else _refused(401, _NO_COOKIE)
 
     def _has_cookie(self, headers: Headers) -> bool:
         # By hand: http.cookies stops at the first odd one, and other programs on this computer set those too.

@@ -234,7 +234,7 @@ class Runs:
             run.tell({"event": "stopping"})
         elif run.status == "waiting" and run.task is not None:
             run.task.cancel()
-            (run.folder.path / "settings.json").unlink(missing_ok=True)
+            (run.folder.path / "settings.json").replace(run.folder.path / "former.json")
             run.set_status("looked")
 
     async def close(self, run: Run) -> None:

@@ -166,6 +166,17 @@ def test_a_token_works_once_and_is_in_no_answer(client: TestClient, keys: Keys) 
     assert client.get("/", params={"token": token}).status_code == 401
 
 
+def test_a_token_is_used_up_by_a_browser_that_is_in_already(client: TestClient, keys: Keys) -> None:
+    """The address stays in the browser's history, and may be seen in its address bar."""
+    with_cookie(client, keys)
+    token = keys.token
+    answer = client.get("/", params={"token": token})
+    assert "refresh" in answer.text  # goes on to the page, whose address has no token
+    assert keys.token != token
+    client.cookies.clear()
+    assert client.get("/", params={"token": token}).status_code == 401
+
+
 @pytest.mark.slow  # starts a process
 def test_no_answer_gives_away_the_next_token_or_the_cookie(app: Starlette, keys: Keys) -> None:
     """Every route, asked for a run that is there and for one that is not, with a body that is no JSON."""

@@ -351,6 +351,21 @@ def test_a_name_that_nobody_can_read_is_refused(tmp_path: Path) -> None:
         assert told["status"] == "failed" and "17,000,000 characters" in told["failed"]
 
 
+def test_a_run_that_need_not_wait_any_more_keeps_its_settings(page: Page) -> None:
+    run = page.upload("small.csv", b"a,b\n0,1\n1,0\n" * 20)["id"]
+    page.wait(run, "looked")
+    runs = page.client.app.state.runs  # type: ignore[attr-defined]
+    turns, runs._turns = runs._turns, asyncio.Semaphore(0)
+    page.post(f"/api/runs/{run}/learn", {"max_variables": 5, "merge_rare": 7})
+    page.wait(run, "waiting")
+    page.post(f"/api/runs/{run}/stop")
+    told = page.wait(run, "looked")
+    assert told["settings"] == {"max_variables": 5, "merge_rare": 7}
+    runs._turns = turns
+    page.post(f"/api/runs/{run}/learn", told["settings"])
+    page.wait(run, "done")
+
+
 def test_a_line_that_is_too_long_fails_the_run(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever happens while a process is followed, its run ends."""
     monkeypatch.setattr("xordal.web.runs._LONGEST_LINE", 64)

@@ -1,16 +1,17 @@
 // Asking a network: click a value to say that it was observed, and every other distribution moves.
-import { button, made, percent } from "./dom.js";
+import { brief, button, made, percent } from "./dom.js";
 
 const MANY = 60;  // variables from which those out of sight are not drawn
 const FEW = 10;  // levels of a variable that are shown before one asks for all
 const MOST_STEPS = 100;  // that can be undone
+const A_NAME = 60;  // letters of a name or value, where it stands among others
 const largest = numbers => numbers.reduce((most, one) => Math.max(most, one), 0);  // of thousands, which Math.max(...) cannot take
 
 export class AskPanel {
   // ask(question) answers {marginals, single, ...} as the server does; map is told what is given and what moved.
   constructor(parent, network, ask, { map = null, onEvidence = () => {} } = {}) {
     Object.assign(this, { network, ask, map, onEvidence, history: [], given: new Map(), before: null, now: null, compare: false, turn: Promise.resolve(), asker: null });
-    this.chips = made("p", { class: "chips" });
+    this.chips = made("p", { class: "chips", tabindex: -1 });
     this.undoButton = button("Undo", () => this.undo(), { disabled: true });
     this.clearButton = button("Clear all", () => this.set(new Map()), { disabled: true });
     this.bestButton = button("Most probable case", () => this.best());
@@ -47,7 +48,7 @@ export class AskPanel {
     const bar = made("i", { class: "chance-bar" }), was = made("i", { class: "was" }), other = made("i", { class: "other-bar" });
     const chance = made("span", { class: "chance" }), otherChance = made("span", { class: "other-chance" });
     const row = made("button", { type: "button", class: "level", "aria-pressed": "false", "data-level": code, on: { click: () => this.toggle(v, code) } },
-      made("span", { class: "level-name", text: this.network.variables[v].levels[code] }), made("span", { class: "track" }, bar, was, other), chance, otherChance);
+      made("span", { class: "level-name", title: this.network.variables[v].levels[code], text: this.network.variables[v].levels[code] }), made("span", { class: "track" }, bar, was, other), chance, otherChance);
     const next = code > card.last ? undefined : Math.min(...[...card.rows.keys()].filter(later => later > code));
     card.element.insertBefore(row, next === undefined ? card.all : card.rows.get(next).row);
     card.last = Math.max(card.last, code);
@@ -116,11 +117,11 @@ export class AskPanel {
     const head = ["observed", "from it alone", "without it", "its part of the change"];
     const signed = share => share === null ? "" : `${share < 0 ? "−" : "+"}${(100 * Math.abs(share)).toFixed(1)} points`;
     this.story.replaceChildren(
-      made("h4", { text: `Why ${name} = ${story.levels[place]} went from ${percent(story.before[place])} to ${percent(story.after[place])}` }),
+      made("h4", { text: `Why ${brief(name, 2 * A_NAME)} = ${brief(story.levels[place], 2 * A_NAME)} went from ${percent(story.before[place])} to ${percent(story.after[place])}` }),
       made("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What each observation did" }, made("table", { class: "grid" },
         made("thead", {}, made("tr", {}, ...head.map((text, column) => made("th", { scope: "col", text, class: column ? "number" : "" })))),
         made("tbody", {}, ...story.effects.map(effect => made("tr", {},
-          made("th", { scope: "row", text: `${effect.name} = ${effect.level}` }),
+          made("th", { scope: "row", title: `${effect.name} = ${effect.level}`, text: `${brief(effect.name, A_NAME)} = ${brief(effect.level, A_NAME)}` }),
           made("td", { class: "number", text: percent(effect.alone[place]) }),
           made("td", { class: "number", text: percent(effect.without[place]) }),
           made("td", { class: "number", text: signed(effect.share === null ? null : effect.share[place]) })))))),
@@ -157,13 +158,16 @@ export class AskPanel {
   draw() {
     const { marginals } = this.now;
     const single = this.now.single;
+    const clicked = [this.undoButton, this.clearButton, ...this.chips.children].includes(document.activeElement);
     this.compareLabel.hidden = !this.network.has_single;
     this.undoButton.disabled = this.history.length === 0;
     this.clearButton.disabled = this.given.size === 0;
     this.chips.replaceChildren(...(this.given.size ? [...this.given].map(([v, code]) => {
       const { name, levels } = this.network.variables[v];
-      return button(`${name} = ${levels[code]} ✕`, () => this.toggle(v, code), { class: "chip", "aria-label": `Take back ${name} = ${levels[code]}` });
+      return button(`${brief(name, A_NAME)} = ${brief(levels[code], A_NAME)} ✕`, () => this.toggle(v, code), { class: "chip", title: `${name} = ${levels[code]}`, "aria-label": `Take back ${name} = ${levels[code]}` });
     }) : [made("span", { class: "quiet", text: "Click a value below to say that it was observed." })]));
+    // Whoever clicked what is gone now, or can no longer be clicked, goes on from what is observed.
+    if (clicked && (document.activeElement === document.body || document.activeElement.disabled)) this.chips.focus({ preventScroll: true });
     const sure = this.now.log_probability;
     this.told.textContent = this.given.size && sure !== null ? `Such a case has a probability of ${percent(Math.exp(sure))}.` : "";
     if (this.compare) this.told.textContent += " Blue: a network of single links, from the same rows.";

@@ -13,12 +13,29 @@ export const made = (tag, options = {}, ...children) => {
   return element;
 };
 
+// What begins something new begins it once, however often it is clicked before that is there.
+export const once = run => {
+  let isBusy = false;
+  return async () => {
+    if (isBusy) return;
+    isBusy = true;
+    try { await run(); } finally { isBusy = false; }
+  };
+};
+
 export const button = (text, run, options = {}) => made("button", { type: "button", text, on: { click: run }, ...options });
 
+// With blanks at which no line is broken.
 export const percent = chance => {
-  if (chance > 0.9995 && chance < 1) return "> 99.9 %";
-  if (chance > 0 && chance < 0.0005) return "< 0.1 %";
-  return `${(100 * chance).toFixed(1)} %`;
+  if (chance > 0.9995 && chance < 1) return ">\u00a099.9\u00a0%";
+  if (chance > 0 && chance < 0.0005) return "<\u00a00.1\u00a0%";
+  return `${(100 * chance).toFixed(1)}\u00a0%`;
+};
+
+// A long text without its middle: names such as questions of a survey often begin alike, and differ at their ends.
+export const brief = (text, most) => {
+  const letters = [...text], tail = Math.floor(0.38 * most);
+  return letters.length <= most ? text : `${letters.slice(0, most - tail - 1).join("")}…${letters.slice(-tail).join("")}`;
 };
 
 export const number = n => n.toLocaleString("en");

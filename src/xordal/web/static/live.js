@@ -1,5 +1,5 @@
 // A run while it learns, and what it has learned.
-import { button, get, listen, made, number, post, timeLeft } from "./dom.js";
+import { button, get, listen, made, number, once, post, timeLeft } from "./dom.js";
 import { NetworkMap } from "./map.js";
 import { Workbench, thatHide, whatHides } from "./workbench.js";
 
@@ -29,6 +29,7 @@ const paced = (signal, show) => {
 };
 
 export const showLearning = ({ content, run, signal, reload }) => {
+  const trouble = made("p", { class: "warning", role: "alert", hidden: true });  // with the server, not with the search
   const heading = made("h1", { text: run.status === "looking" ? `Reading ${run.label}` : `Learning from ${run.label}` });
   const words = made("p", { class: "lead", role: "status", text: "Getting ready" });
   const bar = made("progress", { max: 1, "aria-label": "Progress" }), left = made("span", { class: "quiet" });
@@ -40,20 +41,23 @@ export const showLearning = ({ content, run, signal, reload }) => {
     passing.textContent = "";
     bar.removeAttribute("value");
   };
-  const stop = button("Stop, and keep what is found", async () => { stopping(); await post(`/api/runs/${run.id}/stop`); }, { hidden: true, id: "stop" });
+  const KEEP = "Stop, and keep what is found";
+  const stop = button(KEEP, async () => { stopping(); await post(`/api/runs/${run.id}/stop`); }, { hidden: true, id: "stop" });
   let isStopping = false;
   const steps = made("ol", { class: "steps-list", "aria-label": "What was found so far" }), notes = made("div", { class: "notes" });
   const passing = made("p", { class: "small", role: "status" });  // what holds until there is something new
   const stage = made("div", { class: "stage" }), side = made("div", { class: "side-panel" }, made("h2", { text: "Found so far" }), steps, passing, notes);
   const workbench = made("div", { class: "workbench live", hidden: true }, stage, side);
-  content.append(heading, words, made("div", { class: "go" }, bar, left, stop), workbench);
+  content.append(heading, trouble, words, made("div", { class: "go" }, bar, left, stop), workbench);
   const map = new NetworkMap(stage);
   signal.addEventListener("abort", () => map.end());
   let links = new Map(), placed = false;
   const handle = {
     status: event => {
       if (["done", "looked", "failed"].includes(event.status)) { reload(); return; }
-      if (event.status === "waiting") words.textContent = "Other searches are running; this one waits its turn";
+      const isWaiting = event.status === "waiting";
+      if (isWaiting) words.textContent = "Other searches are running; this one waits its turn";
+      if (!isStopping) stop.textContent = isWaiting ? "Do not wait: back to its settings" : KEEP;
       stop.hidden = event.status === "looking";
     },
     begin: event => {
@@ -88,12 +92,11 @@ export const showLearning = ({ content, run, signal, reload }) => {
       words.textContent = "This run was removed.";
     },
   };
-  const lost = "The server does not answer; trying again";
-  let before = "";
   listen(`/api/runs/${run.id}/events`, paced(signal, event => (handle[event.event] || (() => {}))(event)), signal, (isOpen, error) => {
-    if (error) words.textContent = error.status === 401 ? "The server was started anew. Open the address that it printed." : error.message;
-    else if (!isOpen && words.textContent !== lost) { before = words.textContent; words.textContent = lost; }
-    else if (isOpen && words.textContent === lost) words.textContent = before;
+    const said = isOpen ? "" : !error ? "The server does not answer; trying again." : error.status === 401 ? "The server was started anew. Open the address that it printed, then reload this page." : error.message;
+    if (trouble.textContent === said) return;
+    trouble.textContent = said;
+    trouble.hidden = isOpen;
   });
 };
 
@@ -109,7 +112,7 @@ export const showResult = async ({ content, run, signal, go }) => {
   try { before = JSON.parse(sessionStorage.getItem(kept(run.id)) || "{}"); } catch { /* begin without */ }
   network.has_single = (await begin).single !== null && network.missed.length > 0;
   if (signal.aborted) return;
-  const asking = made("section", { id: "ask", "aria-labelledby": "ask-title" }, made("h2", { id: "ask-title", text: "Ask it" }),
+  const asking = made("section", { id: "ask", tabindex: -1, "aria-labelledby": "ask-title" }, made("h2", { id: "ask-title", text: "Ask it" }),
     made("p", { text: "Click a value: that is what you observed. All others move to what follows from it." }));
   const bench = new Workbench(asking, network, ask, (given, history) => sessionStorage.setItem(kept(run.id), JSON.stringify({ given, history })));
   content.append(whatHides(network, bench), asking, stepsSection(network));
@@ -122,15 +125,15 @@ export const showResult = async ({ content, run, signal, go }) => {
 
 const headline = (network, run, go) => {
   const n = network.n_groups, text = thatHide(network) || (!network.is_complete ? "Stopped before the search was done" : !network.links.length ? "Nothing found" : n === 0 ? "No hidden groups" : "A network");
-  const again = run.has_upload && run.kind === "table" ? button("Learn again with other settings", async () => go(`#/run/${(await post(`/api/runs/${run.id}/again`)).id}`)) : null;
+  const again = run.has_upload && run.kind === "table" ? button("Learn again with other settings", once(async () => go(`#/run/${(await post(`/api/runs/${run.id}/again`)).id}`))) : null;
   return [made("h1", { text }), made("p", { class: "lead", text: network.lead }),
     ...network.notes.map(note => made("p", { class: "small", text: note })),
-    made("div", { class: "go" }, made("a", { class: "primary", href: "#ask", text: "Ask it", on: { click: event => { event.preventDefault(); document.getElementById("ask").scrollIntoView({ block: "start" }); } } }), made("details", { class: "menu", id: "downloads" }, made("summary", { text: "Download" })), again)];
+    made("div", { class: "go" }, made("a", { class: "primary", href: "#ask", text: "Ask it", on: { click: event => { event.preventDefault(); const bench = document.getElementById("ask"); bench.focus({ preventScroll: true }); bench.scrollIntoView({ block: "start" }); } } }), made("details", { class: "menu", id: "downloads" }, made("summary", { text: "Download" })), again)];
 };
 
 const stepsSection = network => network.steps.length ? made("section", {}, made("details", {}, made("summary", { text: `How it was found, in ${network.steps.length} ${network.steps.length === 1 ? "step" : "steps"}` }), made("ol", { class: "steps-list" }, ...network.steps.map(step => made("li", { text: step.words }))))) : made("span");
 
-const FILES = [["report", "Report (one HTML page)"], ["svg", "Picture (SVG)"], ["png", "Picture (PNG)"], ["json", "Network (xordal's model file)"], ["bif", "BIF"], ["xmlbif", "XMLBIF"], ["net", "Hugin NET"], ["uai", "UAI"], ["uai-names", "names of the UAI file"], ["uai-pgmpy", "UAI for pgmpy"], ["uai-pyagrum", "UAI for pyAgrum"], ["graphml", "GraphML"], ["dot", "DOT"], ["hif", "HIF (hidden groups)"]];
+const FILES = [["report", "Report (one HTML page)"], ["svg", "Picture (SVG)"], ["png", "Picture (PNG)"], ["json", "Network (xordal's model file)"], ["bif", "BIF"], ["xmlbif", "XMLBIF"], ["net", "Hugin NET"], ["uai", "UAI"], ["uai-names", "UAI: the names beside it"], ["uai-pgmpy", "UAI for pgmpy"], ["uai-pyagrum", "UAI for pyAgrum"], ["graphml", "GraphML"], ["dot", "DOT"], ["hif", "HIF (hidden groups)"]];
 
 const downloads = (menu, run, map, signal) => {
   const save = (blob, ending) => {
@@ -139,7 +142,11 @@ const downloads = (menu, run, map, signal) => {
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
   const pictures = { svg: () => save(new Blob([map.picture()], { type: "image/svg+xml" }), "svg"), png: async () => save(await map.pictureAsPng(), "png") };
-  const leaving = event => { if (event.key === "Escape" || (event.type === "click" && !menu.contains(event.target))) menu.open = false; };
+  const leaving = event => {
+    if (!menu.open || (event.type === "click" ? menu.contains(event.target) : event.key !== "Escape")) return;
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
+  };
   for (const name of ["click", "keydown"]) document.addEventListener(name, leaving, { signal });
   menu.append(made("ul", {}, ...FILES.map(([what, text]) => made("li", {}, pictures[what] ? button(text, pictures[what], { "data-what": what }) : made("a", { href: `/api/runs/${run.id}/download/${what}`, download: true, text, "data-what": what })))));
 };

@@ -21,6 +21,7 @@ const BLANKS = {
 const COUNTING = ["counts", "weights"];  // columns by which rows may be counted
 const ENCODINGS = [["", "as found"], ["utf-8", "UTF-8"], ["cp1252", "Windows-1252 (Western Europe)"], ["cp1250", "Windows-1250 (Central Europe)"], ["cp1251", "Windows-1251 (Cyrillic)"], ["shift_jis", "Shift JIS (Japanese)"], ["gb18030", "GB 18030 (Chinese)"], ["utf-16", "UTF-16"]];
 
+const counted = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 const field = (label, control, hint = "") => made("label", { class: "field" }, made("span", { text: label }), control, typeof hint === "string" ? hint && made("small", { class: "quiet", text: hint }) : hint);
 const choice = (options, value) => {
   const select = made("select", {}, ...options.map(([key, text]) => made("option", { value: key, text })));
@@ -41,8 +42,9 @@ export const showLook = ({ content, run, reload }) => {
       if (box.disabled) box.checked = false;
     }
     const n = taken().length;
-    learnButton.disabled = n < 2;
-    counted.textContent = `${n} of ${rows.length} ${rows.length === 1 ? "column is" : "columns are"} taken.${n < 2 ? " At least two are needed." : ""}`;
+    form.setTaken(new Set(taken().map(row => row.column.name)));
+    learnButton.disabled = n < 2 || overview.n_rows < 2;
+    nTaken.textContent = `${n} of ${rows.length} ${rows.length === 1 ? "column is" : "columns are"} taken.${n < 2 ? " At least two are needed." : overview.n_rows < 2 ? " At least two rows are needed." : ""}`;
     odd.forEach(([row, words]) => { words.textContent = ` ${row.column.advice} ${becomes(row, weights)}`; });
     const nIncomplete = incomplete(overview, new Set(rows.flatMap((row, place) => row.box.checked ? [place] : [])));
     form.tell(nIncomplete);
@@ -50,6 +52,7 @@ export const showLook = ({ content, run, reload }) => {
     gapWords.textContent = ` ${number(nIncomplete)} of ${number(overview.n_rows)} rows ${nIncomplete === 1 ? "has" : "have"} one in the columns that are taken. ${BLANKS[form.missing()]} More settings has other ways.`;
   };
   const begin = async () => {
+    if (!form.isSensible()) return;
     learnButton.disabled = true;
     const settings = { ...form.settings(), columns: taken().map(row => row.column.name), categorical: taken().filter(row => row.as && row.as.value === "as-is").map(row => row.column.name) };
     try { await post(`/api/runs/${run.id}/learn`, settings); reload(); } catch (error) {
@@ -57,7 +60,7 @@ export const showLook = ({ content, run, reload }) => {
       say(error.message);
     }
   };
-  const counted = made("span", { class: "quiet", role: "status" });
+  const nTaken = made("span", { class: "quiet", role: "status" });
   rows.forEach(row => [row.box, row.as].forEach(one => one && one.addEventListener("change", tell)));
   const odd = rows.filter(row => row.column.odd).map(row => [row, made("span")]);
   const remarks = odd.map(([row, words]) => made("li", {}, made("b", { text: row.column.shown }), words));
@@ -71,11 +74,11 @@ export const showLook = ({ content, run, reload }) => {
   } } });
   content.append(...[
     made("h1", { text: run.label }),
-    made("p", { class: "lead", text: `${number(overview.n_rows)} rows, ${number(rows.length)} columns.${remarks.length ? "" : " Nothing looks odd."}` }),
+    made("p", { class: "lead", text: `${counted(overview.n_rows, "row")}, ${counted(rows.length, "column")}.${remarks.length ? "" : " Nothing looks odd."}` }),
     run.story ? made("p", { text: run.story.replace(/\s+/g, " ") }) : null,
     run.failed ? made("p", { class: "warning", role: "alert", text: run.failed }) : null,
     remarks.length ? made("section", { class: "odd" }, made("h2", { text: "Worth a look first" }), made("ul", {}, ...remarks.slice(0, MOST_REMARKS)), remarks.length > MOST_REMARKS ? made("p", { class: "small", text: `and ${remarks.length - MOST_REMARKS} more, marked below` }) : null) : null,
-    made("div", { class: "go" }, learnButton, counted),
+    made("div", { class: "go" }, learnButton, nTaken),
     form.element,
     made("section", {}, made("h2", { text: "Columns" }), rows.length > 12 ? made("p", {}, search) : null,
       made("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Columns" }, made("table", { class: "grid columns" },
@@ -141,7 +144,7 @@ const columnRow = (column, nRows, former) => {
   const as = column.odd === "continuous" || column.odd === "many levels" ? choice(column.odd === "continuous" ? [["cut", "cut into ranges"], ["as-is", "take as it is"]] : [["cut", "merge rare values"], ["as-is", "take as it is"]], (former.categorical || []).includes(column.name) ? "as-is" : "cut") : null;
   if (as) as.setAttribute("aria-label", `What to do with ${column.shown}`);
   const remarks = made("div", { class: "remarks" }, column.odd ? made("span", { class: "tag", text: KINDS[column.odd] }) : null, as, column.n_missing ? made("span", { class: "tag", text: `${number(column.n_missing)} missing` }) : null);
-  const element = made("tr", {}, made("td", {}, box), made("th", { scope: "row", text: column.shown }), made("td", { class: "number", text: number(column.n_levels) }), made("td", {}, bars), made("td", {}, remarks));
+  const element = made("tr", {}, made("td", {}, box), made("th", { scope: "row" }, made("div", { text: column.shown })), made("td", { class: "number", text: number(column.n_levels) }), made("td", {}, bars), made("td", {}, remarks));
   return { column, box, as, element };
 };
 
@@ -152,12 +155,13 @@ const settingsForm = (overview, former, takenColumns, howWritten) => {
   const slow = made("small", { class: "quiet", role: "status" });
   const tellTime = () => { const sets = setsOf(takenColumns().length, reach.value); slow.textContent = sets > MANY_SETS ? `${setsText(sets)} sets of columns to look at: this may take ${sets > 100 * MANY_SETS ? "days" : sets > 10 * MANY_SETS ? "hours" : "minutes"}.` : ""; };
   const criterion = choice(CRITERIA, former.criterion || "significance");
-  const level = made("input", { type: "number", step: "any", min: 0 });
+  const level = made("input", { type: "number", step: "any" });
   const setLevel = () => { const found = CRITERIA.find(([name]) => name === criterion.value)[2]; level.value = found ?? ""; level.disabled = found === null; };
+  const isPositive = one => one.valueAsNumber > 0;
   setLevel();
   if (former.value !== undefined && former.value !== null) level.value = former.value;
   criterion.addEventListener("change", setLevel);
-  const bins = made("input", { type: "number", min: 2, max: 50, value: value("bins", 4) });
+  const bins = made("input", { type: "number", min: 2, value: value("bins", 4) });
   const binBy = choice([["quantile", "with equally many rows"], ["width", "equally wide"]], value("bin_by", "quantile"));
   const rare = made("input", { type: "number", min: 0, value: value("merge_rare", 0) });
   const missing = choice([["drop", "leave such rows out"], ["level", "make them a value of their own"], ["error", "refuse them"]], former.missing || "error");
@@ -171,6 +175,20 @@ const settingsForm = (overview, former, takenColumns, howWritten) => {
   };
   const weights = choice([["", "once"], ...overview.columns.map(column => [column.name, `as often as ${column.shown} says`])], value("weights", "") || "");
   const limit = made("input", { type: "number", min: 1, step: "any", placeholder: "none", value: former.time_limit ?? "" });
+  const sensible = [
+    [level, one => isPositive(one) && (criterion.value === "entropy" || one.valueAsNumber < 1), () => criterion.value === "entropy" ? "A number above 0, in nats." : "A chance between 0 and 1, such as 0.05."],
+    [bins, one => Number.isInteger(one.valueAsNumber) && one.valueAsNumber >= 2, () => "A whole number of ranges, at least 2."],
+    [rare, one => Number.isInteger(one.valueAsNumber) && one.valueAsNumber >= 0, () => "A whole number of rows; 0 merges none."],
+    [limit, isPositive, () => "A number of seconds above 0; nothing for none."],
+  ];
+  // Whether all that is typed can be; where it cannot, the first such field says so. An empty one is as it was at first.
+  const isSensible = () => {
+    for (const [input, isGood, words] of sensible) input.setCustomValidity(input.disabled || isGood(input) || (input.value === "" && !input.validity.badInput) ? "" : words());
+    const odd = sensible.map(([input]) => input).find(input => !input.validity.valid);
+    if (odd) { odd.closest("details").open = true; odd.reportValidity(); }
+    return !odd;
+  };
+  for (const [input] of sensible) input.addEventListener("input", () => input.setCustomValidity(""));
   const rules = constraintsPicker(former, takenColumns);
   const element = made("section", { class: "settings-form" }, made("h2", { text: "How to look" }),
     field("Look for", reach), slow,
@@ -186,7 +204,7 @@ const settingsForm = (overview, former, takenColumns, howWritten) => {
     criterion: criterion.value, value: level.disabled ? null : numeric(level), bins: numeric(bins), bin_by: binBy.value,
     merge_rare: numeric(rare) ?? 0, missing: missing.value, weights: weights.value || null, time_limit: numeric(limit), ...rules.settings(),
   });
-  return { element, settings, tell, missing: () => missing.value, weights: () => weights.value };
+  return { element, settings, tell, isSensible, setTaken: rules.setTaken, missing: () => missing.value, weights: () => weights.value };
 };
 
 // How many sets of columns a search looks at: all of up to so many columns, or those with so few pairs.
@@ -200,22 +218,33 @@ const setsText = sets => sets < 1e9 ? `${Math.round(sets / 1e6)} million` : sets
 
 // Links that must or must not be there, by clicking two columns.
 const constraintsPicker = (former, takenColumns) => {
-  const chosen = { required: [...(former.required || [])], forbidden: [...(former.forbidden || [])] };
+  let chosen = ["required", "forbidden"].flatMap(kind => (former[kind] || []).map(pair => ({ kind, pair })));
+  let taken = new Set();
   const list = made("ul", { class: "chips" }), names = made("div", { class: "pick" });
   let first = null;
-  const draw = () => list.replaceChildren(...Object.entries(chosen).flatMap(([kind, pairs]) => pairs.map(pair => made("li", {},
-    button(`${pair.join(" – ")} ${kind === "required" ? "must" : "must not"} be linked ✕`, () => { chosen[kind] = chosen[kind].filter(other => other !== pair); draw(); }, { class: "chip" })))));
+  const holding = () => chosen.filter(({ pair }) => pair.every(name => taken.has(name)));  // what is said of columns left out waits
+  const draw = () => list.replaceChildren(...holding().map(one => made("li", {},
+    button(`${one.pair.join(" – ")} ${one.kind === "required" ? "must" : "must not"} be linked ✕`, () => { chosen = chosen.filter(other => other !== one); draw(); kind.focus(); }, { class: "chip" }))));
   const kind = choice([["required", "must be linked"], ["forbidden", "must not be linked"]], "required");
   kind.setAttribute("aria-label", "What holds for the two");
   const fill = () => { first = null; names.replaceChildren(...takenColumns().map(column => { const one = button(column.shown, () => pick(column.name, one), { "aria-pressed": "false" }); return one; })); };
   const pick = (name, one) => {
     if (first === null) { first = [name, one]; one.setAttribute("aria-pressed", "true"); return; }
     first[1].setAttribute("aria-pressed", "false");
-    if (first[0] !== name) { chosen[kind.value].push([first[0], name]); draw(); }
+    const pair = [first[0], name];
     first = null;
+    if (pair[0] === name) return;
+    chosen = [...chosen.filter(other => !pair.every(end => other.pair.includes(end))), { kind: kind.value, pair }];  // what was said last of two columns holds
+    draw();
+  };
+  const setTaken = now => {
+    if (now.size === taken.size && [...now].every(name => taken.has(name))) return;
+    taken = now;
+    draw();
+    if (element.open) fill();
   };
   const element = made("details", { on: { toggle: () => { if (element.open) fill(); } } }, made("summary", { text: "What you know already" }),
     made("p", { class: "small", text: "Click two columns that " }, kind, "."), names, list);
-  draw();
-  return { element, settings: () => chosen };
+  const settings = () => Object.fromEntries(["required", "forbidden"].map(kind => [kind, holding().filter(one => one.kind === kind).map(one => one.pair)]));
+  return { element, settings, setTaken };
 };

@@ -1,5 +1,5 @@
 // The map of a network: it is marked, and grows while a search runs.
-import { made } from "./dom.js";
+import { brief, made } from "./dom.js";
 import { MapView } from "./view.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -10,10 +10,8 @@ const drawn = (tag, attributes = {}, ...children) => {
   return element;
 };
 const LONGEST = 22, HALF = 13;
-// Long names often begin alike, and differ at their ends.
-const short = name => name.length <= LONGEST ? name : `${name.slice(0, LONGEST - 9)}…${name.slice(-8)}`;
 const pen = document.createElement("canvas").getContext("2d");
-const widthOf = text => { pen.font = "13px system-ui, sans-serif"; return pen.measureText(text).width; };
+const widthOf = text => { pen.font = "600 13px system-ui, sans-serif"; return pen.measureText(text).width; };  // as evidence is written
 // A mixed colour is computed as color(srgb ...), which few programs that read SVG know.
 const plainColour = text => text.replace(/color\(srgb ([\d.]+) ([\d.]+) ([\d.]+)[^)]*\)/, (_, ...parts) => `rgb(${parts.slice(0, 3).map(part => Math.round(255 * part)).join(", ")})`);
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -50,11 +48,11 @@ export class NetworkMap {
     this.places = names.map(() => [0, 0]);
     this.linksOf = names.map(() => new Set());
     this.nodes = names.map((name, v) => {
-      const half = widthOf(short(name)) / 2 + 9;
+      const text = brief(name, LONGEST), half = widthOf(text) / 2 + 8;
       const node = drawn("g", { class: "node", "data-v": v },
         Object.assign(drawn("title"), { textContent: name }),
         drawn("rect", { x: -half, y: -HALF, width: 2 * half, height: 2 * HALF, rx: 8 }),
-        Object.assign(drawn("text", { "dominant-baseline": "central" }), { textContent: short(name) }));
+        Object.assign(drawn("text", { "dominant-baseline": "central" }), { textContent: text }));
       this.boxes.append(node);
       return node;
     });

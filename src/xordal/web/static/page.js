@@ -41,13 +41,15 @@ const showRun = async (id, signal) => {
   } else showLearning(parts);
 };
 
+let dropped = [];  // files that were let go of anywhere but on the first screen, which takes them in
+
 const show = async () => {
   const signal = fresh();
   const [, kind, id] = location.hash.split("/");
   try {
     if (kind === "run") await showRun(id || "", signal);
     else if (kind) throw new Refused(404, "There is no such page.");
-    else { titled(""); await showStart({ content, signal, go }); }
+    else { titled(""); await showStart({ content, signal, go, dropped: dropped.splice(0) }); }
   } catch (error) {
     if (signal.aborted) return;
     titled("");
@@ -56,6 +58,14 @@ const show = async () => {
   if (!signal.aborted && document.activeElement === document.body) content.focus({ preventScroll: true });
 };
 
+// A browser would leave the page for a file that is dropped on it.
+addEventListener("dragover", event => event.preventDefault());
+addEventListener("drop", event => {
+  if (event.defaultPrevented) return;  // the first screen has it
+  event.preventDefault();
+  dropped = [...event.dataTransfer.files];
+  if (dropped.length) go("#/");
+});
 addEventListener("hashchange", () => { show(); scrollTo(0, 0); });
 addEventListener("unhandledrejection", event => { if (event.reason && event.reason.message) say(event.reason.message); });
 show();

@@ -39,7 +39,7 @@ export class Workbench {
     this.panel.focusOn(inside);
     this.focusLine.hidden = inside === null;
     if (inside === null) { this.map.fit(); return; }
-    this.focusLine.replaceChildren(made("span", { text: `Showing ${told}` }), button("Show all columns", () => this.focusOn(null)));
+    this.focusLine.replaceChildren(made("span", { text: `Showing ${told}` }), button("Show all columns", () => { this.focusOn(null); this.map.frame.focus({ preventScroll: true }); }));
     this.map.focusOn(inside);
     this.parent.scrollIntoView();
     this.map.frame.focus({ preventScroll: true });

@@ -136,6 +136,7 @@ def _read(
     in a table that is packed on disk.
     """
     import warnings
+    from shlex import quote
 
     import numpy as np
 
@@ -146,7 +147,7 @@ def _read(
     def judge(found: Sequence[Suspect]) -> list[str]:
         codes = [c.name for c in found if c.kind in ("identifier", "many levels") and c.name not in split]
         for name in codes:
-            tell(f"Column {name!r} has many levels. If these are codes of one width: --split {name}")
+            tell(f"Column {name!r} has many levels. If these are codes of one width: --split {quote(name)}")
         return []
 
     masks: list[NDArray[np.bool_]] = []

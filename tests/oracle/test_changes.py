@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal import BIC, CategoricalTable, EntropyDecrement, Significance
+from xordal.counting.compiled import words_of
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.oracle import CachedOracle
 from xordal.counting.plain import CountingOracle, PlainScanner
@@ -64,6 +65,7 @@ def follow(
     lookaheads = {i: Lookahead(held, i) for i in range(1, k + 1)}
     for _ in range(data.draw(st.integers(1, 8))):
         graph = state.graph
+        assert (state.words == words_of(graph.neighbours)).all()
         able = [
             link for link in graph.missing_links(VarSet((1 << graph.n_vertices) - 1)) if graph.may_add(link)
         ]

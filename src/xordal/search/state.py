@@ -26,6 +26,7 @@ from operator import or_
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.compiled import words_of
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import touched
@@ -107,6 +108,7 @@ class GraphState:
         self._paths: SeparatorPaths | None = None
         self._paths_at = 0
         self._candidates: dict[VarSet, Candidate | None] = {}
+        self._words: NDArray[np.uint64] | None = None
 
     @property
     def position(self) -> int:
@@ -136,6 +138,13 @@ class GraphState:
             self._paths = SeparatorPaths(self.graph, self._paths, ends)
             self._paths_at = self.position
         return self._paths
+
+    @property
+    def words(self) -> NDArray[np.uint64]:
+        """The neighbours of all variables as words, for kernels; only rows that change are written anew."""
+        if self._words is None:
+            self._words = words_of(self.graph.neighbours)
+        return self._words
 
     def candidate(self, variables: VarSet) -> Candidate | None:
         """Return what completes a variable set as it is; None if that breaks chordality.
@@ -167,6 +176,10 @@ class GraphState:
         both = self.labels, labels
         self._steps.append(Change(self.graph, graph, added, removed, around, there, both))
         self.graph, self.labels = graph, labels
+        if self._words is not None:
+            for v in members(ends):
+                row = graph.neighbours[v].to_bytes(self._words.itemsize * self._words.shape[1], "little")
+                self._words[v] = np.frombuffer(row, dtype="<u8")
         self._since.clear()
         self._candidates.clear()
 

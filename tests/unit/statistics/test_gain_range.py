@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import log, sqrt
+from operator import or_
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from xordal import CategoricalTable, learn
+from tests.examples import some
+from tests.strategies import tables
+from xordal import BIC, CategoricalTable, Significance, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.formats.effects import smallest_effects
 from xordal.formats.json import to_json
+from xordal.graph.chordal import ChordalGraph
+from xordal.graph.signed_sets import free_parameters, signed_sets
+from xordal.learning.ranges import gain_ranges
 from xordal.pi.zoo import music_box
+from xordal.statistics.criterion import Criterion
 from xordal.statistics.gain_range import gain_range
 from xordal.types.varsets import SignedSets, VarSet
 
@@ -70,3 +80,27 @@ def test_the_smallest_effects_grow_with_the_columns_and_fall_with_the_rows() -> 
     for size, nats in few.items():
         assert many[size] == pytest.approx(nats / 10)
     assert smallest_effects(learn(joint)) == {}
+
+
+@settings(max_examples=some(40), deadline=None)
+@given(tables(min_variables=3, max_variables=6), st.sampled_from([BIC(0.2), Significance(0.5)]))
+def test_each_step_has_the_range_of_what_it_changes_in_the_whole_graph(
+    table: CategoricalTable, criterion: Criterion
+) -> None:
+    """The chain of a step against the cliques and separators of the graphs before and after it."""
+    learned = learn(table, criterion=criterion, find_rules=False)
+    graph, counter, expected = ChordalGraph.empty(table.n_variables), NumpyCounter(table), []
+    for entry in learned.trace:
+        after = graph.add(entry.links) if entry.action == "add" else graph.without(entry.links)
+        old, new = signed_sets(graph), signed_sets(after)
+        terms = {s: new.get(s, 0) - old.get(s, 0) for s in {*old, *new}}
+        changed = {s: sign for s, sign in terms.items() if sign}
+        held = VarSet(reduce(or_, changed))
+        (counted,) = counter.counts([held])
+        dof = free_parameters(changed, table.n_levels)
+        expected.append(gain_range(changed, counted, held, dof) if entry.action == "add" else None)
+        graph = after
+    found = gain_ranges(learned.trace, table.n_levels, counter)
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None and other is None) or one == pytest.approx(other, abs=1e-12)

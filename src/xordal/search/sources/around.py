@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xordal.counting.compiled import Worth, words_of
+from xordal.counting.compiled import Worth
 from xordal.counting.threads import interruptible
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import linked_sets, sets_around
@@ -147,7 +147,7 @@ class HeldSets:
         """Yield the same sets; the value of each is its chain."""
         from xordal.search.sources._held import list_legal
 
-        masks, anchors = words_of(self._state.graph.neighbours), np.array(members(around), dtype=np.int64)
+        masks, anchors = self._state.words, np.array(members(around), dtype=np.int64)
         n_words, n_missing = masks.shape[1], self._kind[1]
         size, width, next_anchor = _BLOCK, n_words + n_missing * (n_words + 1), 0
         while next_anchor < len(anchors):

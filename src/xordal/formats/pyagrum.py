@@ -53,9 +53,9 @@ def to_pyagrum(network: AnyNetwork) -> Any:
 
 def _check_texts(name: str, levels: tuple[str, ...]) -> None:
     """Refuse what pyAgrum cannot hold: half a character ends the process, and a level ends at a zero byte."""
-    for text in (name, *levels):
+    for place, text in enumerate((name, *levels)):
         is_whole = not any("\ud800" <= c <= "\udfff" for c in text)
-        if not is_whole or (text is not name and "\0" in text):
+        if not is_whole or (place > 0 and "\0" in text):
             what = "half a character" if not is_whole else "a zero byte"
             raise DataError(
                 f"The name or a level of the variable {ascii(name)[:60]} has {what} in it, {ascii(text)[:60]}, "

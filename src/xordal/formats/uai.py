@@ -47,6 +47,12 @@ Order = Literal["uai", "pgmpy", "pyagrum"]
 MOST_WORDS = MOST_IN_ALL + 2**22
 """Words of the longest file: cells of all tables, and what is said of the variables before them."""
 
+_NEARER = 1e-6
+"""By how much rows must be nearer to a sum of one in pgmpy's order to be read so.
+
+Where they sum to one in both orders, sums still differ in their last bits, which say nothing.
+"""
+
 _COMMENT = re.compile(r"#[^\n]*")
 _COMMENTED_SCOPE = re.compile(r"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S", re.MULTILINE)
 
@@ -115,7 +121,8 @@ def _in_order(
         shapes = [[n_levels[v] for v in scope] for scope in turned]
         return [(scope, t.reshape(shape)) for scope, t, shape in zip(turned, tables, shapes, strict=True)]
     by_pgmpy = [_from_pgmpy(scope, t, n_levels) for scope, t in zip(scopes, tables, strict=True)]
-    is_pgmpy = told == "pgmpy" or (told is None and _off_one([t for _, t in by_pgmpy]) < _off_one(tables))
+    nearer = _off_one(tables) - _off_one([t for _, t in by_pgmpy])
+    is_pgmpy = told == "pgmpy" or (told is None and nearer > _NEARER)
     return by_pgmpy if is_pgmpy else list(zip(scopes, tables, strict=True))
 
 

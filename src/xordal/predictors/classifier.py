@@ -88,8 +88,9 @@ class MultiLinkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(checked)
         target = Target.of(y, checked)
         self.classes_ = target.classes
-        self._columns = coded_columns(values, self.n_bins)
-        table = table_with_target(column_names(self), self._columns, codes_of(self._columns, values), target)
+        names = column_names(self)
+        self._columns = coded_columns(names, values, self.n_bins)
+        table = table_with_target(names, self._columns, codes_of(self._columns, values), target)
         learned = learn(
             table,
             max_links=self.max_links,

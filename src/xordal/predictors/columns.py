@@ -8,7 +8,7 @@ levels. A value that was not there then has the code -1: not observed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ from xordal.data.discretise import bin_labels
 from xordal.data.frames import as_frame
 from xordal.data.levels import ordered_levels
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, SettingsError, counted
+from xordal.errors import DataError, SettingsError, counted, warn
 
 MOST_FLOATS = 10
 """Different values of a column of floats up to which each is a level of its own."""
@@ -42,6 +42,8 @@ class CodedColumn:
 
     Attributes
     ----------
+    name
+        What the column is called.
     levels
         The level of each code: a value, or the bounds of a bin as text.
     edges
@@ -49,22 +51,23 @@ class CodedColumn:
         values.
     """
 
+    name: str
     levels: tuple[Hashable, ...]
     edges: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, values: NDArray[Any], n_bins: int) -> CodedColumn:
+    def of(cls, name: str, values: NDArray[Any], n_bins: int) -> CodedColumn:
         """Return the codes of a column's values."""
         distinct = set(values.tolist())
         is_whole = np.issubdtype(values.dtype, np.integer)
         is_number = is_whole or np.issubdtype(values.dtype, np.floating)
         most = MOST_WHOLE if is_whole and len(values) >= ROWS_EACH * len(distinct) else MOST_FLOATS
         if not is_number or len(distinct) <= most:
-            return cls(ordered_levels(distinct), None)
+            return cls(name, ordered_levels(distinct), None)
         # Bounds are values that occur, so that there is a value in each bin.
         bounds = np.quantile(values, np.arange(1, n_bins) / n_bins, method="inverted_cdf").astype(np.float64)
         edges = np.unique(bounds[bounds < values.max()])
-        return cls(tuple(bin_labels(edges, values.astype(np.float64))), edges)
+        return cls(name, tuple(bin_labels(edges, values.astype(np.float64))), edges)
 
     @property
     def n_levels(self) -> int:
@@ -72,11 +75,34 @@ class CodedColumn:
         return len(self.levels)
 
     def codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the code of each value; -1 for one that is not known."""
+        """Return the code of each value; -1 for one that is not known.
+
+        Raises
+        ------
+        DataError
+            If a column that was cut into bins holds what is no number.
+        """
         if self.edges is not None:
-            return np.searchsorted(self.edges, values.astype(np.float64), side="left").astype(np.int64)
+            return np.searchsorted(self.edges, self._numbers(values), side="left").astype(np.int64)
         code_of = {value: code for code, value in enumerate(self.levels)}
-        return np.array([code_of.get(value, -1) for value in values.tolist()], dtype=np.int64)
+        codes = np.array([code_of.get(value, -1) for value in values.tolist()], dtype=np.int64)
+        if (codes == -1).all() and _are_text(self.levels) != _are_text(values.tolist()):
+            warn(
+                f"Column {self.name!r} holds {values.tolist()[0]!r} and nothing that was there in fit, where "
+                f"it held {self.levels[0]!r}: one is text and the other is not. All its values are taken as "
+                "not observed. Give it the type it had in fit."
+            )
+        return codes
+
+    def _numbers(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            row = next(row for row, value in enumerate(values.tolist()) if not _is_number(value))
+            raise DataError(
+                f"Column {self.name!r} held numbers in fit; {values.tolist()[row]!r} in row {row}, counted "
+                "from 0, is none. Mend the value, or leave the row out."
+            ) from None
 
 
 def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
@@ -88,8 +114,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool =
         If a column holds dates or lists, or has missing values, or the target has; or if two have one name.
     """
     _check_columns(X)
-    X = _without_categories(X)
-    if isinstance(y, str):
+    X = _of_several_types(_without_categories(X))
+    if isinstance(y, str) and y == "no_validation":
         return validate_data(estimator, X, dtype=None, reset=reset)
     if y is not None:
         _check_present(np.asarray(y, dtype=object).reshape(-1), "The target")
@@ -105,6 +131,12 @@ def _without_categories(X: Any) -> Any:
         return X
     names = X.select_dtypes("category").columns
     return X.astype(dict.fromkeys(names, object)) if len(names) else X
+
+
+def _of_several_types(X: Any) -> Any:
+    """Return lists of rows with text and numbers as an array of both: NumPy would make text of all."""
+    is_mixed = isinstance(X, list | tuple) and np.asarray(X).dtype.kind == "U"
+    return np.asarray(X, dtype=object) if is_mixed else X
 
 
 def _check_columns(X: Any) -> None:
@@ -143,17 +175,31 @@ def _check_present(values: NDArray[Any], told: str) -> None:
             )
 
 
+def _are_text(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and value != value  # noqa: PLR0124 - NaN
 
 
-def coded_columns(X: NDArray[Any], n_bins: int) -> tuple[CodedColumn, ...]:
+def coded_columns(names: list[str], X: NDArray[Any], n_bins: int) -> tuple[CodedColumn, ...]:
     """Return how each column of an array becomes codes."""
     if not isinstance(n_bins, int | np.integer) or isinstance(n_bins, bool) or n_bins < 2:
         raise SettingsError(f"n_bins must be a whole number of at least 2, not {n_bins!r}.")
-    return tuple(CodedColumn.of(_typed(column), int(n_bins)) for column in X.T)
+    return tuple(
+        CodedColumn.of(name, _typed(column), int(n_bins)) for name, column in zip(names, X.T, strict=True)
+    )
 
 
 def codes_of(columns: tuple[CodedColumn, ...], X: NDArray[Any]) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 from sklearn.utils.multiclass import check_classification_targets
@@ -123,8 +123,7 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of what ``transform`` returns."""
-        check_is_fitted(self)
-        own = self._names if input_features is None else list(map(str, input_features))
+        own = OneToOneFeatureMixin.get_feature_names_out(self, input_features)  # names that are checked
         added = []
         for group in self._groups:
             told = ", ".join(own[v] for v in group)
@@ -156,7 +155,7 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         target = Target.of(y, checked)
         self.classes_, y = target.classes, checked
         self._names = column_names(self)
-        self._columns = coded_columns(values, self.n_bins)
+        self._columns = coded_columns(self._names, values, self.n_bins)
         self._groups = self._found(codes_of(self._columns, values), target)
         self.groups_ = [tuple(self._called(v) for v in group) for group in self._groups]
         cells = self._cells(values)
@@ -246,7 +245,11 @@ class HiddenGroupFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc
         return cells
 
     def _with(self, values: NDArray[Any], encoded: NDArray[Any]) -> NDArray[Any]:
-        return np.column_stack([values, encoded]) if self.passthrough else encoded
+        if not self.passthrough:
+            return encoded
+        # Beside an array of text, NumPy would make text of the probabilities too.
+        kept = values.astype(object) if values.dtype.kind == "U" else values
+        return np.column_stack([kept, encoded])
 
     def _called(self, v: int) -> Any:
         return self._names[v] if hasattr(self, "feature_names_in_") else v

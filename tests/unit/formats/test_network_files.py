@@ -261,6 +261,19 @@ def test_uai_of_a_markov_network() -> None:
     assert network.query("x1")["0"] == pytest.approx(joint.sum(axis=(0, 2))[0])
 
 
+def test_a_uai_table_whose_sums_are_one_in_both_orders_is_read_as_the_format_says() -> None:
+    """The sums of these rows and columns are all one, but for their last bits."""
+    table = [
+        [0.21, 0.31, 0.22, 0.0, 0.26], [0.0, 0.21, 0.0, 0.26, 0.53], [0.0, 0.26, 0.21, 0.53, 0.0],
+        [0.22, 0.0, 0.57, 0.21, 0.0], [0.57, 0.22, 0.0, 0.0, 0.21],
+    ]  # fmt: skip
+    for rows in (table, [list(column) for column in zip(*table, strict=True)]):
+        cells = " ".join(str(share) for row in rows for share in row)
+        network = read_uai(f"BAYES 2 5 5 2 1 0 2 0 1 5 0.2 0.2 0.2 0.2 0.2 25 {cells}")
+        assert isinstance(network, BayesianNetwork)
+        assert network.table("x1").tolist() == rows
+
+
 def test_a_name_says_the_format() -> None:
     assert [format_of(name) for name in ("a.bif", "b.XML", "c.gv", "d.hif")] == ["bif", "xmlbif", "dot", "hif"]
     with pytest.raises(SettingsError, match=r"\.bif"):

@@ -13,9 +13,14 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import (
+    check_estimator,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
+)
 
 from xordal import DataError, DataWarning, HiddenGroupFeatures, MultiLinkClassifier, SettingsError
 
@@ -224,6 +229,69 @@ def test_names_and_lists_for_other_programs() -> None:
     assert features.to_xgboost_constraints() == [["a", "c", "f"], ["b"], ["d"], ["e"]]
     assert features.get_feature_names_out().tolist() == [*"abcdef", "P(1 | a, c, f)"]
     assert features.transform(frame).shape == (400, 7)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "check", [check_transformer_get_feature_names_out, check_transformer_get_feature_names_out_pandas]
+)
+def test_names_that_are_given_are_checked(check: Any) -> None:
+    check("HiddenGroupFeatures", HiddenGroupFeatures())
+
+
+def test_probabilities_beside_an_array_of_text_are_numbers() -> None:
+    X, y = parity()
+    words = np.where(X == 1, "yes", "no")
+    for rows in (words, words.tolist(), words.astype(object)):
+        features = HiddenGroupFeatures(max_variables=4, random_state=0)
+        encoded = features.fit_transform(rows, y)
+        assert encoded[:, :-1].tolist() == words.tolist()
+        assert all(isinstance(share, float) for share in encoded[:, -1])
+        assert np.array_equal(features.transform(rows)[:, -1] > 0.5, y == 1)
+
+
+def test_lists_of_rows_keep_their_numbers() -> None:
+    X, y = parity()
+    numbers = X[:, 5] + np.random.default_rng(0).normal(0, 0.01, len(X))
+    frame = pd.DataFrame({"a": np.where(X[:, 0], "u", "v"), "c": X[:, 2], "f": numbers})
+    rows = frame.to_numpy().tolist()
+    for kind in (HiddenGroupFeatures, MultiLinkClassifier):
+        by_rows, by_frame = kind(max_variables=4).fit(rows, y), kind(max_variables=4).fit(frame.to_numpy(), y)
+        if isinstance(by_rows, MultiLinkClassifier):
+            assert by_rows.score(rows, y) == by_frame.score(rows, y) > 0.98
+        else:
+            assert by_rows.groups_ == by_frame.groups_ == [(0, 1, 2)]
+
+
+@pytest.mark.parametrize("kind", [HiddenGroupFeatures, MultiLinkClassifier])
+def test_columns_of_another_type_than_in_fit(kind: Any) -> None:
+    X, y = parity()
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": X[:, 0], "c": np.where(X[:, 2], "u", "v"), "f": generator.normal(size=len(X))})
+    fitted = kind().fit(frame, y)
+    use = fitted.transform if hasattr(fitted, "transform") else fitted.predict
+    use(frame.assign(a=7))  # not there in fit, and of the same type
+    use(frame.assign(a=["1", *X[1:, 0]]))  # one row of text
+    with pytest.warns(DataWarning, match="Column 'a' holds '7' and nothing that was there in fit"):
+        use(frame.assign(a="7"))
+    with pytest.warns(DataWarning, match="Column 'c' holds 7 and nothing"):
+        use(frame.assign(c=7))
+    with pytest.raises(DataError, match=re.escape("Column 'f' held numbers in fit; '?' in row 3")):
+        use(frame.assign(f=[*"123", *"?" * 397]))
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        kind().fit(frame, "target")
+
+
+def test_groups_beside_text_that_is_encoded_apart() -> None:
+    """The lines of the page for predictors that take numbers only."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    code = next(block for block in blocks if "make_union" in block)
+    X, y = parity(seed=1)
+    frame = pd.DataFrame(np.where(X == 1, "yes", "no"), columns=list("abcdef"))
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    assert cross_val_score(LogisticRegression(), X, y).mean() < 0.6
+    assert cross_val_score(scope["model"], frame, y).mean() > 0.98
 
 
 def test_words_floats_and_three_classes() -> None:

@@ -14,6 +14,7 @@ from tests.agrum import gum
 from tests.bayesian import ODD_NAMES, difference, odd_network, random_network
 from xordal import (
     BayesianNetwork,
+    CategoricalTable,
     DataError,
     DecomposableMarkovNetwork,
     from_pgmpy,
@@ -180,6 +181,43 @@ def test_levels_that_pyagrum_cannot_hold_are_refused(odd: str) -> None:
     network = BayesianNetwork((odd,), ((odd, "v"),), (Family(0, (), np.array([0.5, 0.5])),))
     with pytest.raises(DataError, match="which pyAgrum cannot hold"):
         to_pyagrum(network)
+
+
+@pytest.mark.parametrize("to", NAMED)
+def test_names_that_end_in_a_word_of_the_format(to: str, pgmpy: Any, tmp_path: Path) -> None:
+    """pgmpy looks for words such as node anywhere, in the list of parents and at the end of a name too."""
+    names = ("lymph_node", "mydata", "xstates", "a_potential", "xvariable", "a_probability", "xtable")
+    families = [Family(0, (), np.array([0.2, 0.8]))]
+    for v in range(1, len(names)):
+        own = tuple(range(max(0, v - 3), v))
+        families.append(Family(v, own, np.random.default_rng(v).dirichlet([1, 1], size=[2] * len(own))))
+    network = BayesianNetwork(names, (("yes", "no"),) * len(names), tuple(families))
+    path = tmp_path / f"ours.{ENDINGS[to]}"
+    write_network(network, path, to)
+    assert difference(network, read_back(path)) == 0
+    assert difference(network, from_pyagrum(gum.loadBN(str(path)))) < SINGLE_PRECISION
+    model = getattr(pgmpy, f"{to.upper()}Reader")(str(path)).get_model()
+    assert difference(network, from_pgmpy(model)) < SINGLE_PRECISION
+
+
+@pytest.mark.parametrize("to", NAMED)
+@pytest.mark.filterwarnings("ignore::xordal.DataWarning")
+def test_rules_in_comments_are_no_variables(to: str, pgmpy: Any, tmp_path: Path) -> None:
+    """pgmpy reads the comments of a NET file as it reads all else; columns of a rule may be called anything."""
+    columns = np.random.default_rng(0).integers(0, 5, size=(6, 600))
+    columns[5] = columns[:5].sum(axis=0) % 5
+    names = ("node 1", "variable x { type discrete [ 2 ] { a, b }; }", "/* x", "lymph_node", "</PROPERTY>")
+    names += ('node q { states = ("a" "b"); } potential (q) { data = (0.5 0.5); } */',)
+    table = CategoricalTable.from_columns({n: c.tolist() for n, c in zip(names, columns, strict=True)})
+    network = learn(table).network()
+    assert len(network.rules) == 1
+    path = tmp_path / f"ours.{ENDINGS[to]}"
+    write_network(network, path, to)
+    expected = along_a_perfect_order(network)
+    assert difference(expected, read_back(path)) == 0
+    assert difference(expected, from_pyagrum(gum.loadBN(str(path)))) < SINGLE_PRECISION
+    model = getattr(pgmpy, f"{to.upper()}Reader")(str(path)).get_model()
+    assert difference(expected, from_pgmpy(model)) < SINGLE_PRECISION
 
 
 def test_variables_of_one_level(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ Names and levels are plain words; odd ones are escaped (:mod:`xordal.formats.pla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import prod
 
@@ -33,6 +34,7 @@ RESERVED = frozenset(
 )  # fmt: skip
 """Words with a meaning of their own, which a name cannot be."""
 
+_LOOKED_FOR = re.compile(r"(node|states|potential|data)([ =(])")
 _OTHER_NODES = ("continuous", "decision", "utility", "function", "interval", "class")
 
 
@@ -132,16 +134,25 @@ def write_net(network: BayesianNetwork, title: str) -> Iterator[str]:
     written = Written.of(
         network, lambda name: plain_word(name, RESERVED), lambda one: plain_level(one, RESERVED)
     )
-    yield from (f"% Rule that the tables do not hold: {remark}\n" for remark in rule_remarks(network))
+    yield from (f"% Rule that the tables do not hold: {_remark(text)}\n" for text in rule_remarks(network))
     yield f'net\n{{\n  name = "{title_word(title)}";\n}}\n'
     for name, levels in zip(written.names, written.levels, strict=True):
         states = " ".join(f'"{level}"' for level in levels)
         yield f"node {name}\n{{\n  states = ( {states} );\n}}\n"
     for family in network.families:
-        parents = " ".join(written.names[p] for p in family.parents)
+        # pgmpy takes "lymph_node a" for the node a: a line ends after such a name.
+        ends = ("\n" if written.names[p].endswith("node") else " " for p in family.parents)
+        parents = "".join(
+            f"{written.names[p]}{end}" for p, end in zip(family.parents, ends, strict=True)
+        ).rstrip()
         given = f" | {parents}" if parents else ""
         yield f"potential ( {written.names[family.variable]}{given} )\n"
         yield f"{{\n  data = {_nested(family.chances)};\n}}\n"
+
+
+def _remark(text: str) -> str:
+    """Return a remark in which pgmpy, which looks for such words in comments too, sees no node or table."""
+    return _LOOKED_FOR.sub(lambda found: f"{found[1]}_x{ord(found[2]):04X}_", text)
 
 
 def _nested(chances: NDArray[np.float64]) -> str:

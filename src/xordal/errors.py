@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from math import log10
 from pathlib import Path
+from shlex import quote
 
 
 class XordalError(Exception):
@@ -73,6 +74,17 @@ def counted(number: int, thing: str) -> str:
     ('1 link', '3,583 graphs')
     """
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def typed(*names: str) -> str:
+    r"""Return names as an option takes them on a command line, in quotes where it or the shell needs some.
+
+    Examples
+    --------
+    >>> typed("age", "sex"), typed("amount [kg]"), typed("size, m")
+    ('age,sex', "'amount [kg]'", '\'"size, m"\'')
+    """
+    return quote(",".join(f'"{name}"' if "," in name else name for name in names))
 
 
 def about(number: int) -> str:

@@ -135,6 +135,14 @@ class TableOptions:
             rich_help_panel=PANEL,
         ),
     ] = None
+    survey_weights: Annotated[
+        str | None,
+        typer.Option(
+            help="In place of --weights: column of survey weights, also where these are whole numbers.",
+            metavar="COL",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -207,6 +215,7 @@ class TableOptions:
             columns=names_in(self.columns),
             exclude=names_in(self.exclude) or (),
             weights=self.weights,
+            survey_weights=self.survey_weights,
             cluster=self.cluster,
             missing=self.missing,
             bins=binning_of(self.bins, self.bin_by),
@@ -345,7 +354,11 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     def judge(found: Sequence[Suspect]) -> list[str]:
         left_out = _decide(found, how.columns or ())
         for column in found:
-            if column.kind == "counts" and how.weights is None and column.name not in (how.columns or ()):
+            if (
+                column.kind == "counts"
+                and (how.weights, how.survey_weights) == (None, None)
+                and column.name not in (how.columns or ())
+            ):
                 counts.append(column)
             elif column.name in left_out:
                 told.append(f"{column.message} {LEFT_OUT}")
@@ -359,7 +372,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     if counts:
         table, line = _counted(table, counts)
         told.append(line)
-    elif how.weights is None and (line := _tabulated(source, how)):
+    elif how.weights is None and how.survey_weights is None and (line := _tabulated(source, how)):
         told.append(line)
     if table.n_rows < 2:
         raise DataError("There is only one row. Dependence shows in many rows; a network needs at least two.")
@@ -386,7 +399,7 @@ def _tabulated(source: str, how: Reading) -> str:
 
     from xordal.data.read import columns_from
     from xordal.data.tabulated import count_column
-    from xordal.errors import DataWarning
+    from xordal.errors import DataWarning, typed
 
     if not is_one_file(source, how.sql) or Path(source).stat().st_size > _MOST_TABULATED:
         return ""
@@ -397,7 +410,7 @@ def _tabulated(source: str, how: Reading) -> str:
         return ""
     return (
         f"Each combination of the other columns stands in one row, as in a table of counts. If {name!r} says "
-        f"how often it occurs: --weights {name}."
+        f"how often it occurs: --weights {typed(name)}."
     )
 
 
@@ -408,6 +421,7 @@ def _counted(table: CategoricalTable, found: Sequence[Suspect]) -> tuple[Categor
     """
     from xordal.data.read import read
     from xordal.data.reading import Reading
+    from xordal.errors import typed
 
     name, codes = found[0].name, table.codes
     others = [v for v in range(table.n_variables) if table.names[v] != name]
@@ -416,8 +430,8 @@ def _counted(table: CategoricalTable, found: Sequence[Suspect]) -> tuple[Categor
     if len(found) > 1 or not is_once or len(others) < 2:
         return table, " ".join(one.message for one in found)
     told = (
-        f"Rows are counted by {name!r}, as with --weights {name}: each combination of the other columns stands "
-        f"there once. --categorical {name} takes it as a column."
+        f"Rows are counted by {name!r}, as with --weights {typed(name)}: each combination of the other columns "
+        f"stands there once. --categorical {typed(name)} takes it as a column."
     )
     return read(table, Reading(weights=name, missing="level"), lambda suspects: ()), told
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from xordal.report.summary import ReportSummary
     from xordal.types.learned import Learned
 
+_COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
+_HEAD = 2000  # bytes in which a page says what made it
+
 
 def report(
     source: Annotated[
@@ -33,7 +36,7 @@ def report(
             "-o",
             "--output",
             metavar="FILE",
-            show_default="the name of the file with .html",
+            show_default="here, the name of the file with .html",
             help="Page to write; - for standard output.",
         ),
     ] = None,
@@ -62,9 +65,9 @@ def report(
     from xordal.report.summary import summarise
 
     if to is None:
-        to = "-" if source == "-" else str(Path(source).with_suffix(".html"))
+        to = "-" if source == "-" else _own_page(source)
     output.check_name(to, source)
-    named = title or ("" if source == "-" else f"What xordal found in {Path(source).stem}")
+    named = title or ("" if source == "-" else f"What xordal found in {_stem(source)}")
     if is_network_file(source):
         output.write(to, [report_page(summarise(asking.network_of(source), named))])
         output.tell("the report", None if quiet else to)
@@ -80,6 +83,38 @@ def report(
         _tell(learned, summary, to)
     if interrupted:
         raise stopping.exit_of(signals)
+
+
+def _stem(source: str) -> str:
+    """Return the name of a source without endings, those of compressed files included.
+
+    Examples
+    --------
+    >>> _stem("data/survey.csv.gz"), _stem("data/2024/*.parquet"), _stem("v1.2.csv")
+    ('survey', '2024', 'v1.2')
+    """
+    parts = [part for part in Path(source).parts if not set("*?[") & set(part)]
+    is_named = bool(parts) and parts[-1] != ".."
+    name = Path(parts[-1] if is_named else Path(*parts).resolve().name)
+    if name.suffix.lower() in _COMPRESSED:
+        name = name.with_suffix("")
+    return name.stem or "table"
+
+
+def _own_page(source: str) -> str:
+    """Return the page named after a source, in the current folder: never beside data, which others may share.
+
+    Raises
+    ------
+    DataError
+        If a file of this name is there that is no page of ours: nobody said that it may go.
+    """
+    from xordal.errors import DataError
+
+    page = Path(f"{_stem(source)}.html")
+    if page.is_file() and b'content="xordal ' not in page.read_bytes()[:_HEAD]:
+        raise DataError(f"{str(page)!r} is there already and no page of xordal. Name another file: -o FILE.")
+    return str(page)
 
 
 def _learned(table: CategoricalTable, settings: dict[str, object], quiet: bool) -> tuple[Learned, bool]:

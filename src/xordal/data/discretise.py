@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
 from itertools import pairwise
 from numbers import Integral
 from typing import get_args
@@ -173,16 +174,35 @@ def _edges(values: NDArray[np.float64], counts: NDArray[np.int64], bins: Bins) -
 
 
 def bin_labels(edges: NDArray[np.float64], values: NDArray[np.float64]) -> list[str]:
-    """Return the bounds as text, with as many digits as it takes to put every value into its own bin."""
-    groups = np.searchsorted(edges, values, side="left")
-    for digits in (6, 9, 12, 17):
-        texts = [f"{edge:.{digits}g}" for edge in edges]
-        if np.array_equal(np.searchsorted(np.array(texts, dtype=np.float64), values, side="left"), groups):
-            break
+    """Return the bounds as text, with as few digits (from six on) as put every value into its own bin.
+
+    Any number from the largest value of a bin up to the next value divides them alike, so that a bound need not
+    be spelled out: where it would take many digits it is rounded up instead.
+
+    Examples
+    --------
+    >>> values = np.array([20.71704376792885, 23.175549941265, 25.5])
+    >>> bin_labels(values[:2], values)
+    ['<= 20.7171', '(20.7171, 23.1756]', '> 23.1756']
+    """
+    texts = [_bound(edge, values) for edge in edges.tolist()]
     if not texts:
         return ["all"]
     between = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *between, f"> {texts[-1]}"]
+
+
+def _bound(edge: float, values: NDArray[np.float64]) -> str:
+    """Return the shortest text of a number that parts the values as the edge does."""
+    below = values <= edge
+    for digits in range(6, 17):
+        nearest_text = f"{edge:.{digits}g}"
+        step = Decimal(1).scaleb(Decimal(edge).adjusted() + 1 - digits) if edge else Decimal(1)
+        above = f"{float(Decimal(edge).quantize(step, ROUND_CEILING)):.{digits}g}"
+        for text in (nearest_text, above):
+            if np.array_equal(values <= float(text), below):
+                return text
+    return f"{edge:.17g}"
 
 
 def merged(column: Column, fewer_than: int, weights: NDArray[np.int64] | None = None) -> Column:

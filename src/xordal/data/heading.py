@@ -20,7 +20,7 @@ from statistics import median
 
 from xordal.data.column import Column
 from xordal.data.levels import as_numbers
-from xordal.data.numerals import is_numeral
+from xordal.data.numerals import has_unit, is_numeral
 from xordal.errors import DataError, counted
 
 SAMPLE = 50
@@ -84,7 +84,7 @@ def looks_like_header(first: Sequence[str]) -> bool:
     >>> looks_like_header(["age", "7"]), looks_like_header(["0", "1", "1"]), looks_like_header(["0", "1", "2"])
     (True, False, True)
     """
-    numbers = as_numbers(first)
+    numbers = None if all(has_unit(name) for name in first) else as_numbers(first)
     if numbers is None:
         return True
     return len(numbers) > 2 and numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where, refuse_nested
 from xordal.data.levels import unused
-from xordal.errors import DataError, SettingsError, counted, nearest
+from xordal.errors import DataError, SettingsError, counted, nearest, typed
 from xordal.types.choices import Missing
 
 MISSING_LEVEL = "(missing)"
@@ -82,7 +82,7 @@ class Gaps:
         name, _ = self.by_column[0]
         without = ""
         if self.saved > self.n_rows - self.n_incomplete:
-            without = f"--exclude {name!r} --missing drop keeps {self.saved:,} rows; "
+            without = f"--exclude {typed(name)} --missing drop keeps {self.saved:,} rows; "
         return without + "--missing level keeps all rows and makes missing values a level of their own."
 
 

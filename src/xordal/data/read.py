@@ -28,7 +28,7 @@ from xordal.data.select import check_names, named
 from xordal.data.steps import Judge, Steps
 from xordal.data.suspects import Suspect
 from xordal.data.table import CategoricalTable
-from xordal.data.weights import RowWeights, any_weights, weights_array, weights_of
+from xordal.data.weights import RowWeights, any_weights, doubtful_counts, weights_array, weights_of
 from xordal.errors import DataError, SettingsError, counted, warn
 from xordal.types.choices import CacheBy, Missing
 
@@ -39,6 +39,7 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     weights: Any = None,
+    survey_weights: Any = None,
     cluster: Any = None,
     missing: Missing = "error",
     bins: AnyBins = None,
@@ -65,6 +66,9 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
     weights
         The name of a column, or one number per row. Whole numbers say how often each row counts. Fractions
         are survey weights: what a row stands for; p-values are corrected for them.
+    survey_weights
+        In place of ``weights``: survey weights, also where they are whole numbers, such as how many people of
+        the population a row stands for.
     cluster
         The name of a column that says which rows belong together (one person, machine or school), or one value
         per row; p-values are corrected for what such rows have in common.
@@ -111,6 +115,7 @@ def read_table(  # noqa: PLR0913 - all but the source are keyword-only, each wit
         columns=columns,
         exclude=exclude,
         weights=weights,
+        survey_weights=survey_weights,
         cluster=cluster,
         missing=missing,
         bins=bins,
@@ -167,6 +172,10 @@ def _read_whole(
     every, where = columns_from(source, how.text, least_columns=least_columns)
     check_names(every)
     drawn = _Drawn(_weights(source, every, how, where), _clusters(source, every, how, where))
+    by_name = how.weights if isinstance(how.weights, str) and drawn.clusters is None else None
+    if by_name is not None and drawn.counts is not None:
+        for line in doubtful_counts(every, named(every, by_name), drawn.counts):
+            steps.warn(line)
     return _in_memory(every, drawn, steps, where, on_kept=on_kept)
 
 
@@ -237,7 +246,7 @@ def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> C
     from xordal.data.sql.query import query_of
 
     if (query := query_of(source, steps.how.sql, steps.how.text)) is not None:
-        _refuse_clusters(steps.how)
+        _refuse_design(steps.how)
         names = query.names()
         check_names([Column(name, (), np.empty(0, np.int32)) for name in names])
         if steps.how.weights is None and (counted_rows := query.counted(steps.needed(names))) is not None:
@@ -245,17 +254,19 @@ def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> C
             return _in_memory(counted_rows.columns, _Drawn(weights, None), steps, query.where, is_part=True)
         return read_stream(query, steps, on_rows)
     if (files := many_files(source)) is not None:
-        _refuse_clusters(steps.how)
+        _refuse_design(steps.how)
         return read_files(files, steps, on_rows)
     lazy = lazy_source(source)
     if lazy is not None:
-        _refuse_clusters(steps.how)
+        _refuse_design(steps.how)
     return None if lazy is None else read_stream(lazy, steps, on_rows)
 
 
-def _refuse_clusters(how: Reading) -> None:
+def _refuse_design(how: Reading) -> None:
     if how.cluster is not None:
         raise DataError("Clusters are taken of tables in memory: one file, or a frame. Leave --cluster out.")
+    if how.survey_weights is not None:
+        raise DataError("Survey weights are taken of tables in memory: one file, or a frame.")
 
 
 def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tuple[list[Column], Where]:
@@ -276,15 +287,18 @@ def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tu
 
 def _weights(source: Any, columns: list[Column], how: Reading, where: Where) -> RowWeights | None:
     if isinstance(source, CategoricalTable) and (source.weights is not None or source.design is not None):
-        if how.weights is not None:
+        if how.weights is not None or how.survey_weights is not None:
             raise SettingsError("The table has row weights of its own; leave out the others.")
         fractions = None if source.design is None else source.design.weights
         return source.weights if fractions is None else fractions
-    if how.weights is None:
+    is_survey = how.survey_weights is not None
+    asked = how.survey_weights if is_survey else how.weights
+    if asked is None:
         return None
-    if isinstance(how.weights, str):
-        return weights_of(named(columns, how.weights), where, drops_missing=how.missing in ("drop", "auto"))
-    return any_weights(how.weights, len(columns[0].codes))
+    if not isinstance(asked, str):
+        return any_weights(asked, len(columns[0].codes), is_survey=is_survey)
+    drops = how.missing in ("drop", "auto")
+    return weights_of(named(columns, asked), where, drops_missing=drops, is_survey=is_survey)
 
 
 def _clusters(source: Any, columns: list[Column], how: Reading, where: Where) -> NDArray[np.int32] | None:

@@ -25,6 +25,7 @@ class Reading:
     columns: Sequence[str] | None = None
     exclude: Sequence[str] = ()
     weights: Any = None
+    survey_weights: Any = None
     cluster: Any = None
     missing: Missing = "error"
     bins: Binning = field(default_factory=Binning)
@@ -40,6 +41,8 @@ class Reading:
         if not isinstance(self.merge_rare, Integral) or self.merge_rare < 0:
             raise SettingsError(f"merge_rare must be a number of rows, not {self.merge_rare!r}.")
         check_parts(self.dates)
+        if self.weights is not None and self.survey_weights is not None:
+            raise SettingsError("Rows have one weight: give weights or survey_weights, not both.")
         if self.cache not in get_args(CacheBy):
             raise SettingsError(
                 f"Unknown kind of cache {self.cache!r}; {nearest(self.cache, get_args(CacheBy))}"
@@ -54,6 +57,7 @@ class ReadingOptions(TypedDict, total=False):
     columns: Sequence[str] | None
     exclude: Sequence[str]
     weights: Any
+    survey_weights: Any
     cluster: Any
     missing: Missing
     bins: AnyBins

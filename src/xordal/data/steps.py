@@ -19,6 +19,7 @@ from xordal.data.missing import without_empty, without_nested
 from xordal.data.reading import Reading
 from xordal.data.select import named, select
 from xordal.data.suspects import Suspect, suspect, words_among_numbers
+from xordal.errors import typed
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
@@ -38,6 +39,13 @@ NO_NUMBER = {
     "nil",
     "missing",
     "unknown",
+    "not available",
+    "n.d.",
+    "k.a.",
+    "(blank)",
+    "\\n",  # as databases write it out: a backslash and an N
+    "*",
+    ":",
 }
 """What stands for a number that is not there; among words it may be a level, so only among numbers."""
 
@@ -84,9 +92,10 @@ class Steps:
         weighted = [(_cut(c, how.bins, declared, w), w) for c, w in zip(columns, weights, strict=True)]
         pairs = zip(columns, weighted, strict=True)
         if cut := [one.name for one, (made, _) in pairs if len(made.levels) != len(one.levels)]:
+            other = typed(f"{cut[0]}=5")
             self.tell(
-                f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {cut[0]}=5 cuts one in another "
-                "way, --categorical takes it as it is."
+                f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {other} cuts one in another way, "
+                "--categorical takes it as it is."
             )
         if how.merge_rare:
             weighted = [(merged(column, how.merge_rare, w), w) for column, w in weighted]
@@ -105,7 +114,7 @@ def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], 
     def expanded(names: Iterable[str]) -> list[str]:
         return [each for name in names for each in parts.get(name, [name])]
 
-    by_name = [name for name in (how.weights, how.cluster) if isinstance(name, str)]
+    by_name = [name for name in (how.weights, how.survey_weights, how.cluster) if isinstance(name, str)]
     only = None if how.columns is None else expanded(how.columns)
     chosen = select(every, only, expanded([*how.exclude, *by_name]))
     for name in how.bins.named:

@@ -33,7 +33,7 @@ from xordal.data.column import Column
 from xordal.data.dates import as_dates
 from xordal.data.levels import as_numbers
 from xordal.data.numerals import is_numeral
-from xordal.errors import counted
+from xordal.errors import counted, typed
 
 Kind = Literal[
     "continuous",
@@ -124,7 +124,7 @@ def _dates(seen: _Seen) -> Suspect | None:
     if seen.n_levels <= _MANY_NAMES or (dates := as_dates(seen.column.levels)) is None:
         return None
     between = f"{min(dates).date()} to {max(dates).date()}"
-    return seen.told("dates", f"holds {seen.n_levels} different dates, {between}. {_PARTS}")
+    return seen.told("dates", f"holds {seen.n_levels:,} different dates, {between}. {_PARTS}")
 
 
 def _weights(seen: _Seen) -> Suspect | None:
@@ -138,7 +138,7 @@ def _repeated(seen: _Seen) -> Suspect | None:
         return None
     least, most = seen.column.counts().min(), seen.column.counts().max()
     often = f"{least} rows each" if least == most else f"{least} to {most} rows each"
-    told = f"looks like an identifier that repeats: {seen.n_levels} of them, {often}. "
+    told = f"looks like an identifier that repeats: {seen.n_levels:,} of them, {often}. "
     return seen.told("repeated", told + _cluster(seen.column.name))
 
 
@@ -156,7 +156,7 @@ def _continuous(seen: _Seen) -> Suspect | None:
     is_number = seen.numbers is not None and not _has_leading_zeros(seen.column)
     if not is_number or not _is_continuous(seen.numbers or [], seen.n_rows):
         return None
-    told = f"looks continuous: {seen.n_levels} different numbers in {seen.n_rows} rows. "
+    told = f"looks continuous: {seen.n_levels:,} different numbers in {seen.n_rows:,} rows. "
     return seen.told("continuous", told + _BIN)
 
 
@@ -164,20 +164,22 @@ def _words(seen: _Seen) -> Suspect | None:
     if seen.numbers is not None or not (words := words_among_numbers(seen.column, seen.n_rows)):
         return None
     told = f"holds {seen.n_levels - len(words)} different numbers, and {', '.join(map(repr, words))}. "
-    told += f"Where that stands for a missing value: --missing-tokens NA,{','.join(words)} (in Python: "
+    told += f"Where that stands for a missing value: --missing-tokens {typed('NA', *words)} (in Python: "
     return seen.told("words", told + f"text=TextFormat(missing={('NA', *words)!r})).")
 
 
 def _identifier(seen: _Seen) -> Suspect | None:
     if seen.n_levels <= _MANY_NAMES or not _is_identifier(seen.numbers, seen.n_levels, seen.n_rows):
         return None
-    return seen.told("identifier", f"looks like an identifier: {seen.n_levels} levels in {seen.n_rows} rows.")
+    return seen.told(
+        "identifier", f"looks like an identifier: {seen.n_levels:,} levels in {seen.n_rows:,} rows."
+    )
 
 
 def _many_levels(seen: _Seen) -> Suspect | None:
     if seen.n_levels <= _MANY:
         return None
-    told = f"has {seen.n_levels} levels, about {seen.n_rows / seen.n_levels:.1f} rows each. "
+    told = f"has {seen.n_levels:,} levels, about {seen.n_rows / seen.n_levels:.1f} rows each. "
     return seen.told("many levels", told + _MERGE)
 
 
@@ -241,13 +243,13 @@ _MERGE = (
 
 
 def _weigh(name: str) -> str:
-    return f"To count each row that often: --weights {name} (in Python: weights={name!r})."
+    return f"To count each row that often: --weights {typed(name)} (in Python: weights={name!r})."
 
 
 def _cluster(name: str) -> str:
     return (
         "Rows of one thing are alike, so that plain p-values are too small: "
-        f"--cluster {name} makes them right (in Python: cluster={name!r})."
+        f"--cluster {typed(name)} makes them right (in Python: cluster={name!r})."
     )
 
 

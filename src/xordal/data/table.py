@@ -133,8 +133,8 @@ class CategoricalTable:
         """Return the table, or refuse it where weights are fractions or rows belong together."""
         if self.design is not None:
             raise DataError(
-                f"{what} takes plain rows: no fractional weights and no clusters. xordal learn takes them; "
-                "here, leave --weights and --cluster out, or round the weights to whole numbers."
+                f"{what} takes plain rows: no survey weights and no clusters. xordal learn takes them; here, "
+                "leave them out: the answer is then about the rows and not about the population."
             )
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -27,6 +28,37 @@ def test_a_table_becomes_a_page(folder: Path) -> None:
     assert "The strongest hidden group" in page
     assert "The first rows, as they came" in page
     assert "What xordal found in lamps" in page
+
+
+def test_the_page_lies_here_and_not_beside_the_data(folder: Path) -> None:
+    (folder / "here").mkdir()
+    packed = gzip.compress((folder / "lamps.csv").read_bytes())
+    (folder / "packed.csv.gz").write_bytes(packed)
+    for source, page in (("../lamps.csv", "lamps.html"), ("../packed.csv.gz", "packed.html")):
+        done = run("report", source, cwd=folder / "here")
+        assert f"Wrote the report to {page}" in done.stderr
+        assert (folder / "here" / page).exists()
+    (folder / "packed.csv.gz").unlink()
+    (folder / "parts").mkdir()
+    (folder / "parts" / "lamps.csv").write_bytes((folder / "lamps.csv").read_bytes())
+    run("report", "../parts/*.csv", cwd=folder / "here")
+    assert sorted(path.name for path in (folder / "here").iterdir()) == [
+        "lamps.html",
+        "packed.html",
+        "parts.html",
+    ]
+    assert not list(folder.glob("*.html"))
+
+
+def test_a_page_that_somebody_else_made_is_kept(folder: Path) -> None:
+    (folder / "lamps.html").write_text("<html>my codebook</html>")
+    done = run("report", "lamps.csv", cwd=folder, code=1)
+    assert "'lamps.html' is there already" in done.stderr
+    assert "-o FILE" in done.stderr
+    assert (folder / "lamps.html").read_text() == "<html>my codebook</html>"
+    run("report", "lamps.csv", "-o", "lamps.html", cwd=folder)
+    run("report", "lamps.csv", cwd=folder)  # ours may go
+    assert (folder / "lamps.html").read_text().startswith("<!doctype html>")
 
 
 def test_a_page_to_standard_output_is_nothing_but_the_page(folder: Path) -> None:

@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 from benchmarks.messy import workbook
 from tests.examples import some
 from xordal import Bins, DataError, DataWarning, SettingsError, TextFormat, learn, read_table
+from xordal.data.column import from_values
+from xordal.data.discretise import _edges, bin_of, binned
 from xordal.data.heading import find_heading
 from xordal.data.numerals import written_numbers
 from xordal.data.table import CategoricalTable
@@ -48,6 +50,120 @@ def values(table: CategoricalTable) -> dict[str, list[object]]:
         name: [levels[code] for code in codes]
         for name, levels, codes in zip(table.names, table.levels, table.codes, strict=True)
     }
+
+
+@pytest.mark.parametrize(
+    ("told", "number"),
+    [
+        ("12.5 kg", 12.5),
+        ("-3.0°C", -3),
+        ("2.25k", 2.25),
+        ("~7.5", 7.5),
+        ("80 km/h", 80),
+        ("7 m²", 7),
+        ("12,34,567.5", 1234567.5),
+        ("25 years", 25),
+    ],
+)
+def test_units_are_read_as_numbers(told: str, number: float) -> None:
+    assert written_numbers([told]) == [number]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["5 kg", "5 g"],
+        ["5 kg", "5"],
+        ["1st", "2nd"],
+        ["A12", "B7"],
+        ["12A", "12B"],
+        ["1f", "2e"],
+        ["5 min", "x"],
+    ],
+)
+def test_a_unit_is_one_for_all(texts: list[str]) -> None:
+    assert written_numbers(texts) is None
+
+
+def test_columns_named_by_times_have_a_header(tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, "5min,10min,15min\nlow,low,high\nhigh,low,low\n"))
+    assert table.names == ("5min", "10min", "15min")
+
+
+@settings(max_examples=some(100), deadline=None)
+@given(st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=60), st.integers(2, 6), st.booleans())
+def test_short_bounds_part_values_as_the_long_ones_do(numbers: list[float], n: int, by_width: bool) -> None:
+    how = Bins(n, by="width" if by_width else "quantile")
+    column = from_values("x", numbers)
+    made = binned(column, how)
+    found = [bin_of(made.levels, number) for number in numbers]
+    assert found == made.codes.tolist()
+    if not by_width:
+        edges = _edges(np.array(column.levels), column.counts(None), how)
+        groups = np.searchsorted(edges, numbers, side="left")
+        assert np.unique(groups, return_inverse=True)[1].tolist() == found
+
+
+def test_bounds_of_measurements_are_short() -> None:
+    measured = np.random.default_rng(0).normal(20, 3, 1000)
+    labels = read_table({"t": measured.tolist()}, bins=4).levels[0]
+    assert max(len(str(label)) for label in labels) < 20
+
+
+@pytest.mark.parametrize("word", ["\\N", "n.d.", "(blank)", "*", ":", "not available"])
+def test_what_stands_for_no_number_is_missing(tmp_path: Path, word: str) -> None:
+    rows = "".join(f"{n / 4 if n % 20 else word};{'ab'[n % 2]}\n" for n in range(200))
+    with pytest.warns(DataWarning, match="is taken as missing there"):
+        table = read_table(written(tmp_path, "x;y\n" + rows), missing="drop", bins=3)
+    assert table.n_rows == 190
+
+
+def test_options_in_messages_can_be_typed(tmp_path: Path) -> None:
+    rows = "".join(f"{n / 4 if n % 20 else '<5'},{'ab'[n % 2]}\n" for n in range(200))
+    with pytest.warns(DataWarning, match=re.escape("--missing-tokens 'NA,<5'")):
+        read_table(written(tmp_path, "x [kg],y\n" + rows))
+
+
+def surveyed(folder: Path) -> Path:
+    generator = np.random.default_rng(4)
+    rows = [
+        f"{generator.integers(2)},{generator.integers(2)},{generator.integers(20, 2000)}" for _ in range(400)
+    ]
+    return written(folder, "\n".join(["a,b,people", *rows]))
+
+
+def test_whole_survey_weights_are_asked_about(tmp_path: Path) -> None:
+    path = surveyed(tmp_path)
+    with pytest.warns(DataWarning, match="--survey-weights people"):
+        table = read_table(path, weights="people")
+    assert table.n_rows > 100_000
+    table = read_table(path, survey_weights="people")
+    assert table.n_rows == 400
+    assert table.design is not None
+    people = np.loadtxt(path, delimiter=",", skiprows=1)[:, 2]
+    assert table.design.weights is not None
+    assert np.array_equal(table.design.weights, people)
+    frame = {"a": [0, 1] * 200, "b": [0, 0, 1, 1] * 100}
+    by_values = read_table(frame, survey_weights=people)
+    assert by_values.design is not None
+    with pytest.raises(SettingsError, match="one weight"):
+        read_table(path, weights="people", survey_weights="people")
+
+
+def test_tables_of_counts_are_not_asked_about(tmp_path: Path) -> None:
+    content = "a,b,n\nx,u,100\nx,v,30\ny,u,12\ny,v,80\n"
+    assert read_table(written(tmp_path, content), weights="n").n_rows == 222
+
+
+def test_survey_weights_learn_nothing_where_nothing_is() -> None:
+    wrong = np.zeros(2, dtype=int)
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        frame = {name: generator.integers(0, 2, 400).tolist() for name in "ab"}
+        people = generator.integers(20, 2000, 400)
+        wrong += [len(learn(frame, weights=people).links), len(learn(frame, survey_weights=people).links)]
+    assert wrong[0] > 50
+    assert wrong[1] <= 8  # 5 % of 60 are three; more than eight are one chance in a hundred
 
 
 @pytest.mark.parametrize(
@@ -246,7 +362,7 @@ def test_missing_values_are_counted_before_rows_go() -> None:
         assert read_table(table, missing="drop").n_rows == n_left
     assert "Without a single value, so left out: 'c'." in str(told[0].message)
     assert f"costs {1600 - n_left:,} of 1,600 rows" in str(told[1].message)
-    assert "--exclude 'a' --missing drop keeps 1,600 rows" in str(told[1].message)
+    assert "--exclude a --missing drop keeps 1,600 rows" in str(told[1].message)
     with pytest.warns(DataWarning, match="a level of their own"):
         assert read_table({"a": holes, "b": [0, 1] * 800}, missing="auto").n_rows == 1600
     few = [None, *["x", "y"] * 800]

@@ -10,6 +10,7 @@ import warnings
 from itertools import islice
 from typing import Any
 
+from xordal.data.merged_cells import fill_merged
 from xordal.errors import DataError, DataWarning, counted, nearest
 
 _LOOKED_AT = 30  # rows of a sheet that tell whether it holds a table
@@ -47,10 +48,11 @@ def workbook_records(data: bytes, label: str, sheet: str | int | None) -> tuple[
         raise DataError(f"{label}: the workbook has no sheets.")
     if sheet is not None:
         chosen = _named_sheet(names, sheet, label)
-        return _records(book, chosen, label), f"{label}, sheet {chosen!r}"
+        return _filled(_records(book, chosen, label), data, chosen, label), f"{label}, sheet {chosen!r}"
     for name in names:
         rows = _records(book, name, label)
         if _is_table(rows):
+            rows = _filled(rows, data, name, label)
             if len(names) == 1:
                 return rows, label
             others = [other for other in names if other != name]
@@ -93,6 +95,14 @@ def _records(book: Any, name: str, label: str) -> list[list[str]]:
     except Exception as error:  # as above
         raise DataError(f"{label}, sheet {name!r}: cannot be read ({_first_line(error)}).") from None
     return [["" if cell is None else cell for cell in row] for row in zip(*columns, strict=True)]
+
+
+def _filled(rows: list[list[str]], data: bytes, name: str, label: str) -> list[list[str]]:
+    """Return rows in which a cell that is merged over several of them is each row's."""
+    if n_merged := fill_merged(rows, data, name):
+        told = f"{counted(n_merged, 'cell')} merged over several rows: each of these rows has the value."
+        warnings.warn(DataWarning(f"{label}, sheet {name!r}: {told}"), stacklevel=2)
+    return rows
 
 
 def _is_table(rows: list[list[str]]) -> bool:

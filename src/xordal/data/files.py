@@ -53,6 +53,10 @@ def file_columns(path: str | Path, form: TextFormat, *, least_columns: int = 2) 
     for start, kind in _NOT_A_TABLE.items():
         if data.startswith(start):
             raise DataError(f"{label} is {kind}. Save the table as CSV, Excel or Parquet.")
+    if data[257:262] == b"ustar":
+        raise DataError(
+            f"{label} is a tar archive. Unpack it (tar -xf) and name the file that holds the table."
+        )
     if is_web_page(data):
         raise DataError(f"{label} is a web page. Save its table as CSV, Excel or Parquet.")
     if is_duckdb(data):

@@ -22,6 +22,7 @@ from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes
 from xordal.errors import DataError, counted, warn
 
 _LARGE = 1 << 20  # characters from which on Arrow is worth its import
+_MOST_LINES = 4  # lines named in a message
 _BLOCK = 1 << 24  # bytes Arrow parses at a time: a record must fit
 
 
@@ -43,7 +44,9 @@ class Text:
     def line_of(self, row: int) -> int:
         """Return the line of the file on which a row (0, 1, ...) of the table ends."""
         lines_before = _line_count(self.text[: self.body_start])
-        for number, (line, _) in enumerate(records(self.body, self.delimiter, strict=False)):
+        every = records(self.body, self.delimiter, strict=False)
+        rows = (line for line, record in every if not _is_header(record, self.names))
+        for number, line in enumerate(rows):
             if number == row:
                 return lines_before + line
         raise AssertionError("the table has as many rows as the file has records")
@@ -233,7 +236,18 @@ def _by_arrow(text: Text, data: bytes) -> list[Column] | None:
     except pa.ArrowInvalid:
         return None
     columns = [column_of(name, array) for name, array in zip(text.names, table.columns, strict=True)]
-    return _without_blank_rows(columns)
+    return None if _has_header_again(columns) else _without_blank_rows(columns)
+
+
+def _has_header_again(columns: list[Column]) -> bool:
+    """Whether a row repeats the header."""
+    is_header = np.ones(len(columns[0].codes), dtype=np.bool_)
+    for column in columns:
+        named = np.array([str(level).strip() == column.name for level in column.levels])
+        if len(columns) == 1 or not named.any():
+            return False
+        is_header &= named[column.codes]
+    return bool(is_header.any())
 
 
 def _without_blank_rows(columns: list[Column]) -> list[Column] | None:
@@ -269,22 +283,44 @@ def _by_python(text: Text, strict: bool) -> list[Column]:
     rows = rows[: len(rows) - n_below]
     if not rows:
         raise DataError(f"{text.label}: there is a header but no rows.")
-    for place, record in enumerate(rows):
-        if len(record) != width:
-            rows[place] = _fitted(record, text, lines[place])
+    fitted = [_fitted(record, width) for record in rows]
+    if wrong := [place for place, record in enumerate(fitted) if record is None]:
+        raise _uneven(text, [lines[place] for place in wrong], len(rows[wrong[0]]))
+    rows = _without_headers([record for record in fitted if record is not None], text.names, text.label)
     return [from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)]
 
 
-def _fitted(record: list[str], text: Text, line: int) -> list[str]:
-    """Return a record without the blank values behind the last column; refuse one of another length."""
-    width = len(text.names)
-    if len(record) > width and n_filled(record[width:]) == 0:
-        return record[:width]
-    raise DataError(
-        f"{text.label}, line {line}: {counted(len(record), 'value')}, but the header names "
-        f"{counted(width, 'column')}. Mend the line, or quote values that contain the delimiter "
-        f"{text.delimiter!r}."
+def _fitted(record: list[str], width: int) -> list[str] | None:
+    """Return a record without the blank values behind the last column; None for one of another length."""
+    if len(record) == width:
+        return record
+    return record[:width] if len(record) > width and n_filled(record[width:]) == 0 else None
+
+
+def _uneven(text: Text, lines: list[int], n_values: int) -> DataError:
+    """Return what to say of lines of another length than the header: all of them, in one answer."""
+    others = lines[1:_MOST_LINES]
+    left = len(lines) - 1 - len(others)
+    more = f" The same goes for {counted(len(lines) - 1, 'further line')}" if others else ""
+    more += f" ({', '.join(map(str, others))}{', ...' if left else ''})." if others else ""
+    return DataError(
+        f"{text.label}, line {lines[0]}: {counted(n_values, 'value')}, but the header names "
+        f"{counted(len(text.names), 'column')}.{more} Mend the line{'s' if more else ''}, or quote values that "
+        f"contain the delimiter {text.delimiter!r}."
     )
+
+
+def _is_header(row: Sequence[str], names: Sequence[str]) -> bool:
+    return len(names) > 1 and [value.strip() for value in row[: len(names)]] == list(names)
+
+
+def _without_headers(rows: list[list[str]], names: Sequence[str], label: str) -> list[list[str]]:
+    """Leave out rows that repeat the header, as files put one behind the other have them, and say so."""
+    kept = [row for row in rows if not _is_header(row, names)]
+    if len(kept) in (0, len(rows)):
+        return rows
+    warn(f"{label}: the header stands there {counted(len(rows) - len(kept), 'more time')}; left out.")
+    return kept
 
 
 def without_tokens(column: Column, tokens: tuple[str, ...]) -> Column:

@@ -14,10 +14,23 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from xordal.data.arrow_extra import need_arrow
-from xordal.errors import DataError, counted
+from xordal.errors import DataError, counted, warn
 
 _MOST_LAYERS = 3  # a CSV in a gzip in a zip is met; more layers than this are not
 _PIECE = 2**20  # bytes that are unpacked at a time
+_TABLES = (
+    ".csv",
+    ".tsv",
+    ".tab",
+    ".xlsx",
+    ".xlsb",
+    ".xls",
+    ".ods",
+    ".parquet",
+    ".feather",
+    ".jsonl",
+    ".ndjson",
+)
 _WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 
 
@@ -144,16 +157,20 @@ def _has_workbook(archive: zipfile.ZipFile) -> bool:
 
 @contextmanager
 def _archive(file: BinaryIO, label: str) -> Iterator[tuple[IO[bytes], str] | None]:
-    """Open the only file of a zip archive; None for a workbook."""
+    """Open the only file of a zip archive, or its only one with the name of a table; None for a workbook."""
     try:
         with zipfile.ZipFile(file) as archive:
             if _has_workbook(archive):
                 yield None
                 return
             names = [name for name in archive.namelist() if _is_meant(name)]
-            if len(names) == 1:
-                with archive.open(names[0]) as inside:
-                    yield inside, f"{label}/{names[0]}"
+            tables = [name for name in names if name.lower().endswith(_TABLES)]
+            if len(names) > 1 and len(tables) == 1:
+                warn(f"{label} is a zip archive of {len(names)} files; {tables[0]!r} is read.")
+            if len(names) == 1 or len(tables) == 1:
+                chosen = (tables or names)[0]
+                with archive.open(chosen) as inside:
+                    yield inside, f"{label}/{chosen}"
                 return
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, zlib.error) as error:
         raise DataError(

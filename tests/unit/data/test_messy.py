@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import re
+import tarfile
 import zipfile
 from collections.abc import Callable
 from decimal import Decimal
@@ -434,3 +435,115 @@ def test_what_is_compressed_again_and_again_is_refused(tmp_path: Path) -> None:
 def test_a_table_that_begins_like_a_database_is_none(tmp_path: Path) -> None:
     table = read_table(written(tmp_path, "a,b,c,d,DUCKS\n0,1,0,1,0\n1,0,0,1,1\n"))
     assert table.names == ("a", "b", "c", "d", "DUCKS")
+
+
+def merged(rows: list[list[str]], *ranges: str) -> bytes:
+    """Return a workbook of one sheet with merged cells."""
+    made = io.BytesIO()
+    cells = (
+        f"<mergeCells>{''.join(f'<mergeCell ref={chr(34)}{each}{chr(34)}/>' for each in ranges)}</mergeCells>"
+    )
+    with zipfile.ZipFile(io.BytesIO(workbook({"Data": rows}))) as old, zipfile.ZipFile(made, "w") as new:
+        for name in old.namelist():
+            text = old.read(name)
+            new.writestr(name, text.replace(b"</worksheet>", cells.encode() + b"</worksheet>"))
+    return made.getvalue()
+
+
+def test_cells_merged_over_rows_are_each_rows(tmp_path: Path) -> None:
+    rows = [
+        ["", "region", "shop"],
+        ["", "north", "a"],
+        ["", "", "b"],
+        ["", "south", "a"],
+        ["", "", "c"],
+        ["", "", "c"],
+    ]
+    path = written(tmp_path, merged([["Report"], *rows], "A1:C1", "B3:B4", "B5:B7"), "t.xlsx")
+    with pytest.warns(DataWarning) as caught:
+        table = read_table(path)
+    assert any("2 cells merged over several rows" in str(each.message) for each in caught)
+    assert values(table) == {"region": ["north"] * 2 + ["south"] * 3, "shop": ["a", "b", "a", "c", "c"]}
+
+
+def test_cells_that_are_not_merged_stay_empty(tmp_path: Path) -> None:
+    rows = [["region", "shop"], ["north", "a"], ["", "b"], ["south", "a"]]
+    path = written(tmp_path, workbook({"Data": rows}), "t.xlsx")
+    assert values(read_table(path, missing="level"))["region"] == ["north", "(missing)", "south"]
+
+
+def test_merged_cells_begin_where_the_sheet_does(tmp_path: Path) -> None:
+    rows = [["", "", "a", "b"], ["", "", "x", "u"], ["", "", "", "v"], ["", "", "y", "v"]]
+    path = written(tmp_path, merged(rows, "C2:C3"), "t.xlsx")
+    with pytest.warns(DataWarning):
+        assert values(read_table(path)) == {"a": ["x", "x", "y"], "b": ["u", "v", "v"]}
+
+
+def test_a_header_that_comes_again_is_no_row(tmp_path: Path) -> None:
+    path = written(tmp_path, "a,b\nx,1\na,b\ny,2\na , b\nz,\n")
+    with pytest.warns(DataWarning, match="the header stands there 2 more times"):
+        assert read_table(path, missing="drop").levels == (("x", "y"), ("1", "2"))
+    with pytest.warns(DataWarning), pytest.raises(DataError, match="line 6, column 'b'"):
+        read_table(path)
+    large = "a,b\n" + "x,1\ny,2\n" * 150_000
+    with pytest.warns(DataWarning, match="the header stands there 1 more time"):
+        assert read_table(written(tmp_path, large + large)).levels == (("x", "y"), ("1", "2"))
+
+
+def test_all_lines_of_another_length_are_told(tmp_path: Path) -> None:
+    lines = ["a,b", "x,1", "x,1,2", "y,2", *["x,y,z"] * 5]
+    with pytest.raises(
+        DataError, match=r"line 3: 3 values, .* 5 further lines \(5, 6, 7, \.\.\.\)\. Mend the lines"
+    ):
+        read_table(written(tmp_path, "\n".join(lines)))
+
+
+def test_the_only_table_of_an_archive_is_read(tmp_path: Path) -> None:
+    files = {"README.txt": "words", "data.csv": PLAIN, "meta.json": "{}"}
+    with pytest.warns(DataWarning, match="'data.csv' is read"):
+        assert read_table(written(tmp_path, zipped(**files), "t.zip")).n_rows == 3
+    with pytest.raises(DataError, match="zip archive of 2 files"):
+        read_table(written(tmp_path, zipped(**{"a.csv": PLAIN, "b.csv": PLAIN}), "t.zip"))
+
+
+def test_a_tar_archive_is_called_one(tmp_path: Path) -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("t.csv"), io.BytesIO())
+    with pytest.raises(DataError, match="is a tar archive"):
+        read_table(written(tmp_path, made.getvalue(), "t.tar.gz"))
+
+
+ROWS = [{"a": n % 2, "b": "xy"[n // 2 % 2]} for n in range(8)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps({"a": [row["a"] for row in ROWS], "b": [row["b"] for row in ROWS]}),
+        json.dumps({"count": 8, "next": None, "results": ROWS}, indent=2),
+        json.dumps({"columns": ["a", "b"], "index": list(range(8)), "data": [list(r.values()) for r in ROWS]}),
+        pd.DataFrame(ROWS).to_json(),
+        pd.DataFrame(ROWS).to_json(orient="split"),
+        pd.DataFrame(ROWS).to_json(orient="records", indent=1),
+        pd.DataFrame(ROWS).to_json(orient="records", lines=True),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*the table is the list")
+def test_one_object_may_hold_the_table(tmp_path: Path, content: str) -> None:
+    expected = {name: [row[name] for row in ROWS] for name in ("a", "b")}
+    assert values(read_table(written(tmp_path, content, "t.json"))) == expected
+
+
+@pytest.mark.filterwarnings("ignore::xordal.DataWarning")
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"a": 1, "b": 2}',
+        '{"a": {"b": 1}, "c": {"d": 2}}',
+        '{"a": 1, "b": [1, 2]}\n{"a": 2, "b": []}',
+        '{"a": 1}',
+    ],
+)
+def test_one_object_may_be_one_row(tmp_path: Path, content: str) -> None:
+    assert read_table(written(tmp_path, content, "t.json")).n_rows == 1 + content.count("\n")

@@ -44,6 +44,7 @@ from xordal.statistics.criterion import Sample
 from xordal.statistics.hidden import VISIBLE, Sharing
 from xordal.statistics.significance import Significance
 from xordal.types.groups import Share, Submodel
+from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule, Rule, RuleKind
 from xordal.types.varsets import VarSet, members
 
@@ -116,7 +117,7 @@ class CheckedRule:
         return exp(self.log_p_corrected)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Checked:
     """What of a network holds in new rows; ``n_left_out`` rows had a value missing or never seen."""
 
@@ -126,14 +127,23 @@ class Checked:
     groups: tuple[CheckedGroup, ...]
     rules: tuple[CheckedRule, ...]
 
+    def __repr__(self) -> str:
+        kinds = (("links", self.links), ("hidden groups", self.groups), ("rules", self.rules))
+        told = [
+            f"{sum(one.verdict == 'held' for one in found)} of {len(found)} {kind} held"
+            for kind, found in kinds
+            if found
+        ]
+        return f"Checked on {counted(self.n_rows, 'new row')}: {', '.join(told) or 'nothing to check'}"
 
-def check(network: DecomposableMarkovNetwork, data: Any, *, by_text: bool = False) -> Checked:
+
+def check(network: DecomposableMarkovNetwork | Learned, data: Any, *, by_text: bool = False) -> Checked:
     """Put the links, hidden groups and rules of a network to rows it was not learned from.
 
     Parameters
     ----------
     network
-        A network that was learned from rows.
+        A network that was learned from rows, or what :func:`xordal.learn` returned.
     data
         The new rows: anything :func:`xordal.read_table` takes. Rows in which a value is missing, or a level
         that the network never saw, are left out.
@@ -148,13 +158,15 @@ def check(network: DecomposableMarkovNetwork, data: Any, *, by_text: bool = Fals
     Examples
     --------
     >>> from xordal import CategoricalTable, learn
-    >>> from xordal.learning.fitting import fit_network
     >>> rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
     >>> table = CategoricalTable.from_rows("abc", rows)
-    >>> found = check(fit_network(table, learn(table)), table)
+    >>> found = check(learn(table), table)
+    >>> found
+    Checked on 100 new rows: 3 of 3 links held, 1 of 1 hidden groups held, 1 of 1 rules held
     >>> [link.verdict for link in found.links], found.groups[0].verdict, found.rules[0].holds
     (['held', 'held', 'held'], 'held', 1.0)
     """
+    network = network.network() if isinstance(network, Learned) else network
     return check_rows(network, encoded(network, data, unseen="missing", by_text=by_text))
 
 

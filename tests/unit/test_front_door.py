@@ -70,6 +70,26 @@ def test_the_plot(tmp_path: Path) -> None:
     assert [text.get_text() for text in xordal.learn(XOR).plot().texts] == ["a", "b", "c"]
 
 
+def test_what_is_found_is_shown_in_words() -> None:
+    learned = xordal.learn(XOR)
+    assert repr(learned.groups[0]) == "<full group a | b | c: 0.6931 hidden of 0.6931 nats>"
+    rules = repr(xordal.find_rules(XOR))
+    assert rules.startswith("1. parity: 0 or 2 of these 3 have the value 1: a, b, c")
+    held = repr(xordal.check(learned, XOR))
+    assert held == "Checked on 120 new rows: 3 of 3 links held, 1 of 1 hidden groups held, 1 of 1 rules held"
+    tuned = repr(xordal.tune(XOR, folds=2, links=[3], penalties=[1.0], smoothings=[1.0]))
+    assert tuned.splitlines() == [
+        "Tuned to max_links=3, penalty=1, smoothing=1.0, the best of 1 setting on 120 held-out rows",
+        *repr(learned).splitlines(),
+    ]
+
+
+def test_a_series_is_no_table() -> None:
+    for series in (XOR["a"], XOR.groupby(["a", "b"]).size(), pl.Series([0, 1])):
+        with pytest.raises(DataError, match="reset_index"):
+            xordal.learn(series)
+
+
 def test_what_has_no_rows_says_so() -> None:
     network = xordal.learn(XOR).network()
     assert network.learned is not None

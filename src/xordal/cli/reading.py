@@ -267,11 +267,16 @@ def binning_of(bins: str | None, bin_by: str) -> Binning:
         raise typer.BadParameter(
             f"--bins is a number, or a number for a column such as age=5, not {bins!r}."
         ) from None
+    if alone := [name for name, each in number.items() if name and each is None]:
+        raise typer.BadParameter(
+            f"--bins none is for all columns; --categorical {alone[0]} takes one as it is."
+        )
     others = number.get("", 4)
     way = ways.get("", "quantile")
     try:
+        usual = 4 if others is None else others
         named = {
-            name: Bins(number.get(name) or others or 4, ways.get(name, way))  # type: ignore[arg-type]  # checked
+            name: Bins(number.get(name) if name in number else usual, ways.get(name, way))  # type: ignore[arg-type]
             for name in {**number, **ways}
             if name
         }

@@ -155,11 +155,13 @@ def _overview(source: str, table: CategoricalTable, how: reading.TableOptions) -
 def _tell(learned: Learned, summary: ReportSummary, to: str) -> None:
     from xordal.cli import screen
     from xordal.data.write import is_standard_output
+    from xordal.formats.effects import smallest_text
     from xordal.formats.overview import overview
 
     console = screen.notes() if is_standard_output(to) else screen.output()
     links = [] if summary.rules else [link.words for link in summary.strongest_links if link.words]
-    screen.print_lines(
-        console, [*overview(learned, "the page").splitlines(), *(f"  {words}" for words in links)]
-    )
+    lines = [*overview(learned, "the page").splitlines(), *(f"  {words}" for words in links)]
+    if not learned.links and not learned.rules and (smallest := smallest_text(learned)):
+        lines.append(f"  {smallest.rstrip('.')} (a fair coin has 0.69).")
+    screen.print_lines(console, lines)
     output.tell("the report", to)

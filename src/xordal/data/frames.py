@@ -185,6 +185,11 @@ def _arrow_table(source: Any) -> pa.Table:
     try:
         return pa.table(source)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        if type(source).__name__ == "Series":
+            raise DataError(
+                "A Series is one column and no table. Give the frame it is of; counts of combinations, as "
+                "groupby(...).size() gives, become one by .reset_index(name='n'), to be read with weights='n'."
+            ) from None
         raise DataError(
             f"A {type(source).__name__} is no table of named columns ({error}). Make it a frame."
         ) from None

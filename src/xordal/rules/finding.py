@@ -38,7 +38,7 @@ _MOST_REPEATED = 1_000_000  # rows up to which a weighted table is written out
 _FEWEST_SPARE = 8  # rows a table needs beyond the unknowns
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FoundRules:
     """The rules of a table.
 
@@ -79,6 +79,11 @@ class FoundRules:
 
     def __len__(self) -> int:
         return len(self.rules)
+
+    def __repr__(self) -> str:
+        from xordal.formats.additive import rule_lines
+
+        return "\n".join(line for line in rule_lines(self) if line)
 
     def names(self, rule: AdditiveRule) -> tuple[str, ...]:
         """Return the names of a rule's columns."""

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from xordal.data.entering import separated, table_from
-from xordal.errors import SettingsError
+from xordal.errors import SettingsError, counted
 from xordal.learning.fitting import fit_network
 from xordal.learning.learn import Interrupted, learn
 from xordal.model.network import DecomposableMarkovNetwork
@@ -37,7 +37,7 @@ SMOOTHINGS: tuple[Smoothing, ...] = (
 _OWN = ("criterion", "max_links", "max_variables", "checkpoint", "find_groups")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tuned:
     """All settings tried, those chosen, and the network learned with them from all training rows.
 
@@ -68,6 +68,12 @@ class Tuned:
     seed: int | None
     is_complete: bool
     seconds: float
+
+    def __repr__(self) -> str:
+        best, tried = self.best, counted(len(self.trials), "setting")
+        chosen = f"max_links={best.max_links}, penalty={best.penalty:g}, smoothing={best.smoothing}"
+        rows = counted(self.n_held_out, "held-out row")
+        return f"Tuned to {chosen}, the best of {tried} on {rows}\n{self.learned!r}"
 
 
 class TuningInterrupted(KeyboardInterrupt):

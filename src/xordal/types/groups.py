@@ -94,7 +94,7 @@ class Submodel:
         return tuple((u, v) for u in inside for v in inside if u < v and block_of[u] != block_of[v])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class NamedSubmodel:
     """A PI submodel in column names; see :class:`Submodel` for what the fields mean."""
 
@@ -123,6 +123,12 @@ class NamedSubmodel:
     def p_corrected(self) -> float | None:
         """The p-value of the hidden part, corrected for all sets of this size; None where there is none."""
         return None if self.log_p_corrected is None else exp(self.log_p_corrected)
+
+    def __repr__(self) -> str:
+        blocks = " | ".join(", ".join(block) for block in self.partition)
+        given = f" given {', '.join(self.context)}" if self.context else ""
+        hidden = "" if self.hidden is None else f"{self.hidden:.4f} hidden of "
+        return f"<{self.kind} group {blocks}{given}: {hidden}{self.total_correlation:.4f} nats>"
 
 
 def named_submodel(submodel: Submodel, names: Sequence[str]) -> NamedSubmodel:

@@ -85,6 +85,18 @@ def test_what_is_neither_is_refused_without_a_page(folder: Path) -> None:
         assert not (folder / "page.html").exists()
 
 
+def test_where_nothing_is_found_the_screen_says_what_could_have_been(folder: Path) -> None:
+    rows = "".join(f"{n % 2},{n // 2 % 2},{n // 4 % 2}\n" for n in range(40))
+    (folder / "plain.csv").write_text("a,b,c\n" + rows)
+    told = " ".join(run("report", "plain.csv", cwd=folder).stdout.split())
+    assert "no links, no hidden groups In 40 rows of 3 columns, two of two levels must share at least" in told
+
+
+def test_bins_by_name_are_checked(folder: Path) -> None:
+    for bins, told in (("noise=0", "at least 2 bins, not 0"), ("noise=none", "--categorical noise")):
+        assert told in " ".join(run("learn", "lamps.csv", "--bins", bins, cwd=folder, code=2).stderr.split())
+
+
 def test_columns_left_out_are_named(folder: Path) -> None:
     lines = (folder / "lamps.csv").read_text().splitlines()
     named = [f"{line},{'who' if n == 0 else f'p{n}'}" for n, line in enumerate(lines)]

@@ -24,7 +24,7 @@ def check(
 
     Use rows that the network was not learned from, such as next month's. Each finding comes with its 95 %
     interval in the new rows and a p-value corrected for all findings of its kind. Held: it is significant in
-    the new rows. Gone: the new rows leave out what was learned. Undecided: there are too few rows to tell.
+    the new rows. Gone: the new rows rule out what was learned. Undecided: there are too few rows to tell.
     Rows with a missing value, or a level that the network never saw, are left out.
 
     Examples: xordal check net.json new.csv; xordal check net.json new.csv --json

@@ -113,11 +113,11 @@ class Following:
 
     def _beside(self, variables: VarSet, sharing: Sharing) -> Iterator[Unexplained]:
         """Yield what the pairs of a set and one more column, linked with all but one of it, leave open."""
-        own = members(variables)
+        own, neighbours = members(variables), self._graph.neighbours
         near = [
             v
-            for v, linked in enumerate(self._graph.neighbours)
-            if not variables >> v & 1 and (linked & variables).bit_count() >= len(own) - 1
+            for v in members(self._graph.around(variables) & ~variables)
+            if (neighbours[v] & variables).bit_count() >= len(own) - 1
         ]
         if len(near) > _COLUMNS_BESIDE:
             near = sorted(near, key=lambda v: (-sum(self._shared(v, u) for u in own), v))[:_COLUMNS_BESIDE]

@@ -120,6 +120,7 @@ class Free:
         """
         sets, uppers, cut = np.empty((0, self._scan.size), np.int32), np.empty(0), -inf
         found: list[tuple[Sets, NDArray[np.float64]]] = []
+        n_found = 0
         for block in self._scan.blocks():
             is_free = are_apart(labels[block.sets])
             if connected is not None:
@@ -127,9 +128,10 @@ class Free:
             upper = self._upper(block.sets[is_free], block.shared[is_free])
             may = (upper > -inf) & (upper <= below)
             found.append((block.sets[is_free][may], upper[may]))
-            if sum(len(upper) for _, upper in found) > MOST_WAITING:
+            n_found += len(found[-1][1])
+            if n_found > MOST_WAITING:
                 sets, uppers, cut = _best_of([(sets, uppers), *found], cut)
-                found = []
+                found, n_found = [], 0
         sets, uppers, cut = _best_of([(sets, uppers), *found], cut)
         more = partial(self._best, connected=connected, below=cut)
         return BoundedSets(sets, uppers, are_apart=True, cut=cut, more=more)

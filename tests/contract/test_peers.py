@@ -206,8 +206,10 @@ def test_rules_in_comments_are_no_variables(to: str, pgmpy: Any, tmp_path: Path)
     """pgmpy reads the comments of a NET file as it reads all else; columns of a rule may be called anything."""
     columns = np.random.default_rng(0).integers(0, 5, size=(6, 600))
     columns[5] = columns[:5].sum(axis=0) % 5
-    names = ("node 1", "variable x { type discrete [ 2 ] { a, b }; }", "/* x", "lymph_node", "</PROPERTY>")
-    names += ('node q { states = ("a" "b"); } potential (q) { data = (0.5 0.5); } */',)
+    names = (
+        "node 1", "variable x { type discrete [ 2 ] { a, b }; }", "/* x", "lymph_node", "</PROPERTY>",
+        'node q { states = ("a" "b"); } potential (q) { data = (0.5 0.5); } */',
+    )  # fmt: skip
     table = CategoricalTable.from_columns({n: c.tolist() for n, c in zip(names, columns, strict=True)})
     network = learn(table).network()
     assert len(network.rules) == 1

@@ -30,7 +30,7 @@ from typing import Literal, NoReturn, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.errors import DataError, ModelFileError
+from xordal.errors import DataError, ModelFileError, counted
 from xordal.formats.checked import parse
 from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_IN_ALL, MOST_VARIABLES, Draft, number, short
 from xordal.formats.endings import NAMES
@@ -52,6 +52,8 @@ _NEARER = 1e-6
 
 Where they sum to one in both orders, sums still differ in their last bits, which say nothing.
 """
+
+_ANEW = "Remove it, which leaves x0, x1, ... as names, or write both files anew."
 
 _COMMENT = re.compile(r"#[^\n]*")
 _COMMENTED_SCOPE = re.compile(r"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S", re.MULTILINE)
@@ -173,15 +175,26 @@ def _named(n_levels: list[int]) -> Names:
 
 
 def _read_names(text: str, file: str, n_levels: list[int]) -> Names:
-    top = parse(text, file)
+    try:
+        top = parse(text, file)
+    except ModelFileError:
+        raise ModelFileError(
+            f"{file}: this cannot be read as JSON, as the names beside a UAI file are. {_ANEW}"
+        ) from None
     variables = tuple(name for _, name in top["variables"].texts())
     if len(variables) != len(n_levels):
-        top["variables"].wrong(f"there are {len(n_levels)} variables in the file of numbers")
+        raise ModelFileError(
+            f"{file} names {counted(len(variables), 'variable')}, and the file beside it has {len(n_levels)}: "
+            f"it belongs to another network. {_ANEW}"
+        )
     levels = []
     for name, n in zip(variables, n_levels, strict=True):
         found = tuple(level_from_json(item) for item in top["levels"][name].items())
         if len(found) != n or len(set(found)) != n:
-            top["levels"][name].wrong(f"there must be {n} levels, all different")
+            raise ModelFileError(
+                f"{file} has {counted(len(set(found)), 'different level')} of {short(name)}, and the file "
+                f"beside it {n}: it belongs to another network. {_ANEW}"
+            )
         levels.append(found)
     return variables, tuple(levels)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Hashable
 from datetime import date
 from pathlib import Path
@@ -272,6 +273,29 @@ def test_a_uai_table_whose_sums_are_one_in_both_orders_is_read_as_the_format_say
         network = read_uai(f"BAYES 2 5 5 2 1 0 2 0 1 5 0.2 0.2 0.2 0.2 0.2 25 {cells}")
         assert isinstance(network, BayesianNetwork)
         assert network.table("x1").tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ('{"variables": ["a", "b"], "levels": {}}', "names 2 variables, and the file beside it has 1"),
+        (
+            '{"variables": ["a"], "levels": {"a": ["u"]}}',
+            "has 1 different level of 'a', and the file beside it 2",
+        ),
+        ('{"variables": ["a"], "levels": {"a": ["u", "u"]}}', "has 1 different level of 'a'"),
+        ("a b", "this cannot be read as JSON"),
+        ("[" * 100_000, "this cannot be read as JSON"),
+    ],
+)
+def test_names_of_another_network_beside_a_uai_file(names: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.uai"
+    path.write_text("BAYES 1 2 1 1 0 2 0.3 0.7")
+    (tmp_path / "net.uai.names").write_text(names)
+    with pytest.raises(ModelFileError, match=re.escape(words)) as caught:
+        read_network(path)
+    assert "net.uai.names" in str(caught.value)
+    assert "Remove it, which leaves x0, x1, ... as names" in str(caught.value)
 
 
 def test_a_name_says_the_format() -> None:

@@ -182,6 +182,27 @@ def test_a_task_that_always_kills_is_refused(own_client: Any, tmp_path: Path) ->
         list(dask_cluster.Cluster(own_client).answers([(deadly, str(counter), 1000)]))
 
 
+@pytest.mark.parametrize("split", ["rows", "sets"])
+def test_a_scheduler_that_goes_away(small_blocks: None, split: Any) -> None:
+    """As soon as the first tasks are under way, the cluster is closed."""
+    table = a_table(700_000)
+    with started() as client:
+        backend = DaskBackend(client, split=split)
+
+        def close_when_busy() -> None:
+            until = time.monotonic() + 60
+            while time.monotonic() < until and not any(client.processing().values()):
+                time.sleep(0.001)
+            client.cluster.close(timeout=10)
+
+        thread = threading.Thread(target=close_when_busy)
+        thread.start()
+        with pytest.raises(DataError, match=r"scheduler has gone|no workers"):
+            while True:
+                learn(table, backend=backend, max_variables=4)
+        thread.join()
+
+
 def test_workers_that_do_not_see_the_folder_are_sent_the_table(own_client: Any) -> None:
     """Also workers that start later."""
     table = a_table(2000)

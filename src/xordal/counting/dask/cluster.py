@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -14,7 +14,7 @@ from xordal.data.large.cache import folder_aside
 from xordal.data.large.pack import write_table
 from xordal.data.large.store import Blocks, mark_of
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, XordalError
+from xordal.errors import DataError
 
 _TREE = 8  # counts that are added up by one task
 _ATTEMPTS = 3  # at a task that Dask gives up after four deaths
@@ -31,17 +31,23 @@ class Cluster:
 
     def workers(self) -> list[str]:
         """Return the addresses of the workers, in order; wait for the first where there is none."""
-        if not self._client.scheduler_info(n_workers=-1)["workers"]:
+        if not self._known_workers():
             try:
-                self._client.wait_for_workers(1, timeout=60)
+                with _scheduler():
+                    self._client.wait_for_workers(1, timeout=60)
             except TimeoutError:
                 raise DataError("The Dask cluster has no workers, and none came in a minute.") from None
-        return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+        return sorted(self._known_workers())
+
+    def _known_workers(self) -> dict[str, dict[str, Any]]:
+        with _scheduler():
+            found: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)["workers"]
+            return found
 
     def memory(self) -> int:
         """Return how much memory the smallest worker may use, in bytes."""
-        known = self._client.scheduler_info(n_workers=-1)["workers"].values()
-        return min((int(one.get("memory_limit") or _USUAL_MEMORY) for one in known), default=_USUAL_MEMORY)
+        limits = (int(one.get("memory_limit") or _USUAL_MEMORY) for one in self._known_workers().values())
+        return min(limits, default=_USUAL_MEMORY)
 
     def share(self, table: CategoricalTable) -> Place:
         """Return where workers find a table: its own folder, one it is written to, or one it is sent to."""
@@ -51,7 +57,8 @@ class Cluster:
             self._written = blocks  # the folder is there as long as this is
         place = Place.of(blocks)
         self.workers()
-        seen = self._client.run(sees, place.folder)
+        with _scheduler():
+            seen = self._client.run(sees, place.folder)
         if not all(seen.values()):
             self._send(place)
         return place
@@ -78,13 +85,17 @@ class Cluster:
             for at, task in enumerate(tasks):
                 yield self._answer(futures, at, task)
         finally:
-            for future in futures:
-                future.cancel()
+            self._cancel(futures)
+
+    def _cancel(self, futures: Sequence[Any]) -> None:
+        with suppress(*_gone()):
+            self._client.cancel(list(futures))
 
     def _submit(self, task: tuple[Any, ...], worker: str | None = None) -> Any:
         """Send a task, to a worker if it is free: it has probably mapped those files before."""
         near: dict[str, Any] = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        return self._client.submit(*task, pure=False, **near)
+        with _scheduler():
+            return self._client.submit(*task, pure=False, **near)
 
     def _answer(self, futures: list[Any], at: int, task: tuple[Any, ...]) -> Any:
         for _ in range(_ATTEMPTS):
@@ -109,8 +120,7 @@ class Cluster:
                     found: Flat = futures[0].result()
                     return found
             finally:
-                for future in every:
-                    future.cancel()
+                self._cancel(every)
         raise _too_many()
 
 
@@ -121,13 +131,35 @@ def _deaths() -> Iterator[list[bool]]:
 
     died: list[bool] = []
     try:
-        yield died
+        with _scheduler():
+            yield died
     except KilledWorker:
         died.append(True)
-    except XordalError:
-        raise
     except OSError as error:
         raise DataError(f"A worker cannot read the packed table ({error}).") from None
+
+
+@contextmanager
+def _scheduler() -> Iterator[None]:
+    """Say that the scheduler has gone where it has: its tasks are cancelled, and nobody answers."""
+    try:
+        yield
+    except _gone() as error:
+        raise DataError(
+            f"The Dask scheduler has gone, or has lost this client ({type(error).__name__}). See whether the "
+            "cluster still runs, and start again."
+        ) from None
+
+
+def _gone() -> tuple[type[BaseException], ...]:
+    """Return what is raised where a scheduler no longer answers."""
+    from asyncio import CancelledError
+
+    from distributed.client import ClosedClientError, FutureCancelledError
+    from distributed.comm import CommClosedError
+    from distributed.core import RPCClosed
+
+    return CancelledError, FutureCancelledError, ClosedClientError, CommClosedError, RPCClosed
 
 
 def _too_many() -> DataError:

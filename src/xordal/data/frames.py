@@ -187,8 +187,9 @@ def _arrow_table(source: Any) -> pa.Table:
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
         if type(source).__name__ == "Series":
             raise DataError(
-                "A Series is one column, no table of named columns. Give the frame it is of; counts of combinations, as "
-                "groupby(...).size() gives, become one by .reset_index(name='n'), to be read with weights='n'."
+                "A Series is one column, no table of named columns. Give the frame it is of; counts of "
+                "combinations, as groupby(...).size() gives, become one by .reset_index(name='n'), to be read "
+                "with weights='n'."
             ) from None
         raise DataError(
             f"A {type(source).__name__} is no table of named columns ({error}). Make it a frame."

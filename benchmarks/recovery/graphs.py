@@ -13,7 +13,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks.recovery.study import arguments, markdown, publish, repeat, share_text, table_of
-from xordal import learn
+from benchmarks.recovery.versions import links_of
+from xordal import CategoricalTable
 from xordal.pi.zoo import build, music_box, table_1
 from xordal.pi.zoo.model import Model
 from xordal.types.varsets import LinkSet
@@ -29,14 +30,21 @@ class Task:
     max_links: int | None = None
     max_variables: int | None = None
 
-    def learned(self, n_rows: int, seed: int) -> LinkSet:
-        """Learn from one random sample and return the links."""
-        joint = self.model().joint
-        sample = joint.sample_table(n_rows, seed=seed)
+    @property
+    def settings(self) -> dict[str, int | None]:
+        """What learning is told."""
+        return {"max_links": self.max_links, "max_variables": self.max_variables}
+
+    def sample(self, n_rows: int, seed: int) -> CategoricalTable:
+        """Draw one random sample, noise columns included."""
+        sample = self.model().joint.sample_table(n_rows, seed=seed)
         generator = np.random.default_rng([seed, 97])
         noise = generator.integers(max(sample.n_levels), size=(self.n_noise, n_rows))
-        table = table_of([*sample.codes, *noise])
-        return learn(table, max_links=self.max_links, max_variables=self.max_variables).links
+        return table_of([*sample.codes, *noise])
+
+    def learned(self, n_rows: int, seed: int) -> LinkSet:
+        """Learn from one random sample and return the links."""
+        return links_of(self.sample(n_rows, seed), self.settings)
 
     def is_exact(self, n_rows: int, seed: int) -> bool:
         """Whether one run learns the model's graph and nothing else."""

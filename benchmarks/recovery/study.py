@@ -68,12 +68,17 @@ def markdown(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def arguments(what: str, runs: int) -> argparse.Namespace:
     """Parse what every study takes."""
+    return parser_of(what, runs).parse_args()
+
+
+def parser_of(what: str, runs: int) -> argparse.ArgumentParser:
+    """Return a parser of what every study takes."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--runs", type=int, default=runs, help=f"runs per setting (default {runs})")
     parser.add_argument("--workers", type=int, default=1, help="processes (default 1); the result is the same")
     parser.add_argument("--only", default="", help="only settings whose name holds this")
     parser.add_argument("-o", "--output", type=Path, help="write the table here as well")
-    return parser.parse_args()
+    return parser
 
 
 def publish(story: str | None, table: str, output: Path | None, seeds: str = "seeds are 0, 1, 2, ...") -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.recovery import calibration, false_scans, false_sets, graphs, power, real
+from benchmarks.recovery import calibration, false_scans, false_sets, graphs, power, real, shares
 from benchmarks.recovery.study import interval
+from benchmarks.recovery.versions import Version, links_of
+from xordal.statistics import oddness
 
 RUNS = 12
 QUICK = [
@@ -98,3 +100,35 @@ def test_curves_and_intervals() -> None:
     assert curve.reaches(0.55) == pytest.approx(20)
     assert 40 < curve.reaches() < 80
     assert interval(10, 200) == pytest.approx((0.0242, 0.0900), abs=1e-4)
+
+
+def test_another_version_learns_from_the_same_samples() -> None:
+    """The other version is this one here, in a process of its own."""
+    task = power.TASKS[0]
+    samples = [task.sample(30, seed) for seed in range(3)]
+    with Version(Path(shares.__file__).parents[2] / "src") as other:
+        assert [other.links_of(one, task.settings) for one in samples] == [
+            links_of(one, task.settings) for one in samples
+        ]
+
+
+def test_a_ratio_of_rows_has_the_interval_of_runs_drawn_again() -> None:
+    """Each run of the one succeeds from a number of rows on; the other needs the next number in the grid."""
+    n_rows = (10, 20, 40, 80, 160)
+    first = np.random.default_rng(0).integers(4, size=200)
+    one = power.Searched(n_rows, np.arange(5) >= first[:, None])
+    other = power.Searched(n_rows, np.arange(5) > first[:, None])
+    assert power.ratio_text(one, other) == "0.50 (0.50 to 0.50)"
+    assert power.ratio_text(one, one) == "1.00 (1.00 to 1.00)"
+
+
+def test_two_tests_together_need_at_most_the_rows_that_one_needs_at_its_share() -> None:
+    """By either test alone, at half of the level, an exclusive-or needs no fewer rows."""
+    by_name = {one.name: one for one in shares.SETS}
+    xor = by_name["XOR, 20 %, among 20"]
+    tables = xor.draw(100, 200)
+    odd = oddness.log_p_values(tables, [[0], [1], [2]]) <= xor.log_level + log(0.5)
+    both = xor._is_found(tables, 0.5)
+    assert (both >= odd).all()
+    assert (both >= (shares.by_pieces(tables) <= xor.log_level + log(0.5))).all()
+    assert 0.75 < both.mean() < 1

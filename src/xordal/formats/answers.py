@@ -169,7 +169,10 @@ def _given(question: Question) -> str:
 def _evidence_line(network: DecomposableMarkovNetwork, question: Question) -> list[str]:
     if not question.given or question.likely:
         return []
-    return ["", f"The evidence has probability {_of_log(network.log_probability(question.given))}."]
+    return [
+        "",
+        f"In the network the evidence has probability {_of_log(network.log_probability(question.given))}.",
+    ]
 
 
 def _of_log(log_probability: float) -> str:

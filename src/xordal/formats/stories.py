@@ -174,8 +174,8 @@ def story_lines(story: LinkStory) -> list[str]:
         blocks = " | ".join(beside(block) for block in group.partition)
         given = f", given {beside(group.context)}" if group.context else ""
         hidden = "" if group.share is None else f", {share_text(group.share)}"
-        told = f"{group.kind}{given}, {group.total_correlation:.4f} nats in all{hidden}"
-        lines.append(f"Hidden by the group {blocks}  ({told}).")
+        told = f"{group.kind}{given}; in the data {group.total_correlation:.4f} nats in all{hidden}"
+        lines.append(f"Both are in the hidden group {blocks}  ({told}).")
     return [*lines, *_single_lines(story)]
 
 

@@ -41,6 +41,9 @@ __all__ = [
 MOST_GROUPS = 20
 """Hidden groups that a screen shows."""
 
+VISIBLE_PAIRS = "its pairs are visible, and do not explain the rest"
+"""What is said of an interaction."""
+
 _MOST_UNDECIDED = 3
 _MOST_LINKS = 12
 
@@ -162,7 +165,10 @@ def hidden_groups_lines(learned: Learned) -> list[str]:
     if not learned.submodels:
         return []
     groups = ranked_groups(learned.submodels)
-    lines = ["", "Hidden groups: what columns share that no pair of them shows, in nats (a fair coin has 0.69)"]
+    lines = [
+        "",
+        "Hidden groups: what columns share in the data beyond any pair, in nats (a fair coin has 0.69)",
+    ]
     for submodel in groups[:MOST_GROUPS]:
         lines += _hidden_group(learned, submodel)
     if (left := len(groups) - MOST_GROUPS) > 0:
@@ -238,7 +244,7 @@ def visible_lines(learned: Learned, submodel: Submodel) -> list[str]:
     if submodel.pairwise_bound is not None:
         lines.append(independence_text(submodel))
     elif submodel.kind == "interaction" and submodel.share is not None:
-        lines.append("its pairs are visible, and do not explain the rest")
+        lines.append(VISIBLE_PAIRS)
     if submodel.undecided:
         pairs = links_text(learned.variables, submodel.undecided[:_MOST_UNDECIDED])
         more = len(submodel.undecided) - _MOST_UNDECIDED
@@ -261,9 +267,8 @@ def independence_text(submodel: Submodel) -> str:
 
 
 def nearly(submodel: Submodel) -> str:
-    """Return the word that is due when some of a full group's variables share a little by themselves."""
-    share = submodel.parts_share or 0.0
-    return "nearly " if submodel.variables.bit_count() > 3 and share > 0.01 * submodel.total_correlation else ""
+    """Return the word that is due when some of a full group's variables share more than 1 % of the whole."""
+    return "nearly " if (submodel.parts_share or 0.0) > 0.01 * submodel.total_correlation else ""
 
 
 def group_rule_text(learned: Learned, submodel: Submodel, rule: Rule) -> str:

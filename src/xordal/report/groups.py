@@ -8,6 +8,7 @@ from math import log
 from xordal.formats.shown import beside, shown
 from xordal.formats.text import (
     MOST_GROUPS,
+    VISIBLE_PAIRS,
     group_rule_text,
     nearly,
     p_value_text,
@@ -85,21 +86,21 @@ def _words(learned: Learned, group: Submodel) -> list[str]:
     if group.kind == "interaction":
         return [f"Pairs of {all_of_them} are visible, and do not explain the whole: they share {share}.", *more]
     if group.kind == "full":
-        apart = f"{all_of_them} look independent {_some(len(names), nearly(group))}."
-    elif given:
-        apart = f"Given {given}, any two across the bars look independent."
-    else:
-        apart = "Any two across the bars look independent."
-    lines = [f"{apart} Together they are not: all {len(names)} share {share}."]
-    return [*lines, *more]
+        apart = f"{all_of_them} look {nearly(group)}independent {_some(len(names))}."
+        return [f"{apart} Together they are not: all {len(names)} share {share}.", *more]
+    behind = f"Given {given}, any" if given else "Any"
+    return [f"{behind} two across the bars show little, or nothing. All {len(names)} share {share}.", *more]
 
 
 def _more(learned: Learned, group: Submodel) -> list[str]:
     """Return the rule of a group and what its pairs may show after all."""
     lines = [] if group.rule is None else [f"Together: {group_rule_text(learned, group, group.rule)}."]
-    return [*lines, *(f"{told[0].upper()}{told[1:]}." for told in visible_lines(learned, group))]
+    return [
+        *lines,
+        *(f"{told[0].upper()}{told[1:]}." for told in visible_lines(learned, group) if told != VISIBLE_PAIRS),
+    ]
 
 
-def _some(size: int, adverb: str) -> str:
+def _some(size: int) -> str:
     """Return how many of a full group's variables look independent at a time."""
-    return "two at a time" if size == 3 else f"two at a time, and {adverb}so do any {size - 1} of them"
+    return "two at a time" if size == 3 else f"two at a time, and so do any {size - 1} of them"

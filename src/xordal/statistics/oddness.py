@@ -48,11 +48,18 @@ Floats = NDArray[np.float64]
 MOST_COLUMNS = 10
 """Of a set that is tested."""
 
-SHARE = 2 / 3
-"""Of a set's weight: of this test; the rest is of its parts (:mod:`xordal.statistics.needed`)."""
+SHARE = 4 / 5
+"""Of a set's weight: of this test; the rest is of its parts (:mod:`xordal.statistics.needed`).
+
+Chosen by ``benchmarks/recovery/shares.py``: more would gain next to nothing, and leave the parts half as much.
+"""
 
 _STEADY = 8.0
-"""Rows of a cell from which on its weight falls with them."""
+"""Rows of a cell from which on its weight falls with them.
+
+With more, skewed parities need fewer rows, but odd cells say more of columns in a chain, which are better
+learned link by link (``benchmarks/recovery/shares.py``).
+"""
 
 _MOST_STEPS, _LONGEST_STEP = 60, 2.0
 _PRECISION = 1e-9  # of both totals, in rows, at which tilting ends

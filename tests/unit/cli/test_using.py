@@ -224,7 +224,10 @@ def test_inspect_shows_all_and_explains_a_link(box: Path) -> None:
     ):
         assert part in shown
     story = run("inspect", "net.json", "John", "dog", cwd=box).stdout
-    for part in ("Step 7 learned it, looking 3 links ahead.", "Hidden by the group music_box | dog | John"):
+    for part in (
+        "Step 7 learned it, looking 3 links ahead.",
+        "Both are in the hidden group music_box | dog | John",
+    ):
         assert part in story
     assert json.loads(run("inspect", "net.json", "John", "ball1", "--json", cwd=box).stdout)["separator"] == [
         "music_box"

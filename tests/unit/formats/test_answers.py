@@ -41,7 +41,7 @@ def test_evidence_too_improbable_for_a_float_is_told_and_answered_from() -> None
     lines = answer_lines(network, Question((), given, {}, mpe=True), width=80, blocks=True)
     assert lines[-1] == f"Its probability is {network.query('v399', given)[0]:.4g} given the evidence."
     lines = answer_lines(network, Question(("v399",), given, {}), width=80, blocks=True)
-    assert lines[-1] == f"The evidence has probability 1e{log10:.0f}."
+    assert lines[-1] == f"In the network the evidence has probability 1e{log10:.0f}."
     answer: Any = answer_to_json(network, Question(("v399",), given, {}))["answer"]
     expected = list(network.query("v399", {"v398": 0}).values())
     assert [row["probability"] for row in answer] == pytest.approx(expected)

@@ -46,7 +46,7 @@ def test_the_trace_has_a_bar_a_step(box: DecomposableMarkovNetwork) -> None:
     ax = notebook.plot_trace(box)
     heights = [patch.get_height() for patch in ax.patches]  # type: ignore[attr-defined]
     assert heights == [entry.gain for entry in box.learned.trace]
-    assert ax.texts[2].get_text() == "2 ahead\np = 3e-264"
+    assert ax.texts[2].get_text() == "2 ahead\np = 2e-264"
 
 
 def test_the_group_is_flat_in_pairs_and_not_as_a_whole(box: DecomposableMarkovNetwork) -> None:

@@ -154,12 +154,14 @@ def _scheduler() -> Iterator[None]:
 def _gone() -> tuple[type[BaseException], ...]:
     """Return what is raised where a scheduler no longer answers."""
     from asyncio import CancelledError
+    from concurrent.futures import CancelledError as FutureCancelled
 
-    from distributed.client import ClosedClientError, FutureCancelledError
+    from distributed import client
     from distributed.comm import CommClosedError
     from distributed.core import RPCClosed
 
-    return CancelledError, FutureCancelledError, ClosedClientError, CommClosedError, RPCClosed
+    closed = getattr(client, "ClosedClientError", CommClosedError)  # not in every version
+    return CancelledError, FutureCancelled, CommClosedError, RPCClosed, closed
 
 
 def _too_many() -> DataError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ def many_files(source: Any) -> list[DataFile] | None:
         and source
         and all(isinstance(one, str | os.PathLike) for one in source)
     ):
-        found = [file for one in source for file in _files(os.fspath(one)) or [DataFile(Path(one))]]
+        found = [file for one in source for file in _files(os.fspath(one)) or [_in_partition(Path(one))]]
     elif isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         named = _files(path)
@@ -68,10 +68,10 @@ def _files(path: str) -> list[DataFile] | None:
     if path == "-" or Path(path).is_file():
         return None
     if Path(path).is_dir():
-        found = [p for p in sorted(Path(path).rglob("*")) if _is_data(p, Path(path))]
+        found = sorted(p for p in _below(path) if p.name.lower().endswith(_ENDINGS) and p.is_file())
         if not found:
             raise DataError(f"There is no CSV or Parquet file in {path!r} or below it. Check the folder.")
-        return [DataFile(p, _partition(p.relative_to(path))) for p in found]
+        return [DataFile(p, _in_partition(p.relative_to(path)).partition) for p in found]
     if not glob.has_magic(path):
         return None
     matches = [Path(p) for p in sorted(glob.glob(path, recursive=True))]  # noqa: PTH207 - absolute patterns too
@@ -80,7 +80,7 @@ def _files(path: str) -> list[DataFile] | None:
         raise DataError(
             f"No file matches {path!r}. Check the pattern, and quote it so that the shell leaves it."
         )
-    return [DataFile(p, _partition(p)) for p in found]
+    return [_in_partition(p) for p in found]
 
 
 def _is_large(path: str) -> bool:
@@ -103,14 +103,22 @@ def is_text(path: Path) -> bool:
     return b"\0" not in start and not start.startswith(_NO_COLUMNS) and start.lstrip()[:1] not in (b"{", b"[")
 
 
-def _is_data(path: Path, folder: Path) -> bool:
-    hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
-    return not hidden and path.name.lower().endswith(_ENDINGS) and path.is_file()
+def _below(folder: str) -> Iterator[Path]:
+    """Yield what is in a folder and those below it; one that cannot be listed is an error, not empty."""
+
+    def refuse(error: OSError) -> None:
+        raise DataError(f"{error.filename}: cannot be read ({error.strerror}).")
+
+    for at, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        yield from (Path(at, name) for name in names if not name.startswith((".", "_")))
 
 
-def _partition(path: Path) -> tuple[tuple[str, str | int | None], ...]:
+def _in_partition(path: Path) -> DataFile:
+    """Return a file with what its folders say."""
     pairs = [part.split("=", 1) for part in path.parts[:-1] if "=" in part]
-    return tuple((unquote(key), None if value == _NO_VALUE else unquote(value)) for key, value in pairs if key)
+    named = ((unquote(key), None if value == _NO_VALUE else unquote(value)) for key, value in pairs if key)
+    return DataFile(path, tuple(named))
 
 
 def _check(files: Sequence[DataFile]) -> None:

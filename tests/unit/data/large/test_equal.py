@@ -173,6 +173,8 @@ def test_partitions_are_columns(tmp_path: Path) -> None:
         parquet.write_table(pa.table({"x": [year, 1]}), folder / "f.parquet")
     (tmp_path / "_SUCCESS").touch()
     table = read_table(tmp_path, missing="level", categorical=["x"])
+    for source in (str(tmp_path / "year=*" / "*" / "*.parquet"), sorted(tmp_path.rglob("*.parquet"))):
+        assert read_table(source, missing="level", categorical=["x"]).identity() == table.identity()
     assert table.names == ("x", "year", "place")
     assert table.levels[1:] == ((2023, 2024), ("a b", "(missing)"))
     assert table.codes[1].tolist() == [0, 0, 1, 1]

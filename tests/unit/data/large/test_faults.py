@@ -346,6 +346,27 @@ def test_formats_are_not_mixed_and_nothing_is_found(tmp_path: Path) -> None:
         read_table(str(tmp_path / "*.nothing"))
 
 
+def test_a_folder_below_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows would be missing without a word. What is hidden is no data, and need not be listed."""
+    written(tmp_path / "d", "1.parquet")
+    (tmp_path / "d" / "closed").mkdir()
+    (tmp_path / "d" / "_temporary").mkdir()
+    scandir = os.scandir
+
+    def refused(path: Any) -> Any:
+        if not isinstance(path, int) and Path(path).name in ("closed", "_temporary"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(DataError, match=r"closed: cannot be read \(Permission denied\)"):
+        read_table(tmp_path / "d")
+    monkeypatch.setattr(os, "scandir", scandir)
+    (tmp_path / "d" / "closed").rmdir()
+    monkeypatch.setattr(os, "scandir", refused)
+    assert read_table(tmp_path / "d").n_rows == 200
+
+
 def test_too_many_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gather, "MOST_VALUES", 50)
     files = written(tmp_path / "d", data={"id": list(range(100)), "b": [0, 1] * 50})

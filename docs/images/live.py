@@ -18,7 +18,15 @@ from tests.browser.live_server import served
 
 HERE = Path(__file__).parent
 WIDTH = 760  # pixels of the recording
-COLOURS = 48
+COLOURS = 256  # with fewer the blue of single links, of which there is little, is grey
+
+# Waits until every variable is in its place.
+STILL = """async () => {
+  const places = () => [...document.querySelectorAll(".node")].map(node => node.getAttribute("transform")).join();
+  const pause = () => new Promise(resolve => setTimeout(resolve, 100));
+  await pause();
+  for (let before = ""; before !== places(); await pause()) before = places();
+}"""
 
 
 class Recording:
@@ -65,7 +73,7 @@ def main() -> None:
             now = page.locator(".live .steps-list li").count()
             if now > n_steps:
                 n_steps = now
-                page.wait_for_timeout(420)  # until everything is in its place
+                page.evaluate(STILL)
                 recording.take(700)
             page.wait_for_timeout(30)
         page.evaluate("scrollTo(0, 0)")

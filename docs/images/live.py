@@ -22,7 +22,8 @@ COLOURS = 256  # with fewer the blue of single links, of which there is little, 
 
 # Waits until every variable is in its place.
 STILL = """async () => {
-  const places = () => [...document.querySelectorAll(".node")].map(node => node.getAttribute("transform")).join();
+  const nodes = [...document.querySelectorAll(".node")];
+  const places = () => nodes.map(node => node.getAttribute("transform")).join();
   const pause = () => new Promise(resolve => setTimeout(resolve, 100));
   await pause();
   for (let before = ""; before !== places(); await pause()) before = places();

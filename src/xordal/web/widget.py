@@ -56,6 +56,11 @@ class NetworkWidget(anywidget.AnyWidget):
         self._network, self._asked = network, Asked(network, single)
         self.on_msg(self._on_question)
 
+    def __repr__(self) -> str:
+        """Return what Jupyter writes, up to 110 characters of it, where it cannot show the view."""
+        told = f"A view of {len(self._network.variables)} variables."
+        return f"{told} No picture? Install anywidget where Jupyter itself runs, and reload."
+
     @property
     def evidence(self) -> dict[str, Hashable]:
         """What is clicked at present."""

@@ -61,6 +61,13 @@ def test_a_fitted_estimator_will_do_and_anything_else_will_not(network: Decompos
         explore([])
 
 
+def test_without_the_extension_it_says_what_to_install(network: DecomposableMarkovNetwork) -> None:
+    told = explore(network)._repr_mimebundle_()
+    data = told[0] if isinstance(told, tuple) else told
+    assert data is not None
+    assert data["text/plain"].endswith("Install anywidget where Jupyter itself runs, and reload.")
+
+
 def test_its_script_is_one_module_and_its_looks_stay_inside() -> None:
     assert not re.search(r"(?m)^\s*import\b|\bimport\(", script())
     assert re.findall(r"(?m)^export .*$", script()) == ["export default { render };"]

@@ -182,18 +182,23 @@ class BayesianNetwork:
 
     def sample_codes(self, n_rows: int, seed: int | None = None) -> NDArray[np.int32]:
         """Return random rows as codes, shape (variables, rows), drawn from parents to children."""
-        generator = np.random.default_rng(seed)
-        codes = np.zeros((len(self.variables), n_rows), dtype=np.int32)
+        from xordal.model.sampling import check_draw
+
+        check_draw(n_rows, seed)
+        generator = np.random.default_rng(None if seed is None else int(seed))
+        codes = np.zeros((len(self.variables), int(n_rows)), dtype=np.int32)
         for v in self.order:
             family = self.families[v]
             up_to = np.cumsum(family.chances, axis=-1)[tuple(codes[list(family.parents)])]
-            draws = generator.random(n_rows)[:, None] * up_to[..., -1:]
+            draws = generator.random(int(n_rows))[:, None] * up_to[..., -1:]
             codes[v] = (draws >= up_to.reshape(-1, up_to.shape[-1])).sum(axis=1)
         return codes
 
     def sample(self, n: int, *, seed: int | None = None) -> CategoricalTable:
         """Return random rows; given evidence, ask :meth:`to_markov`."""
-        return CategoricalTable(self.variables, self.levels, self.sample_codes(n, seed))
+        from xordal.model.sampling import sampled_table
+
+        return sampled_table(self, self.sample_codes(n, seed))
 
     def export(self, path: str | Path, to: str | None = None) -> None:
         """Write the network to a file of another program; see :meth:`DecomposableMarkovNetwork.export`."""

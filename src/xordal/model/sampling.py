@@ -15,6 +15,7 @@ from xordal.model.evidence import evidence_of
 from xordal.model.query import check_possible
 
 if TYPE_CHECKING:
+    from xordal.model.directed import BayesianNetwork
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely
 
 MOST_ROWS = 50_000_000
@@ -31,8 +32,29 @@ def sample(
 ) -> CategoricalTable:
     """Answer :meth:`DecomposableMarkovNetwork.sample`."""
     codes = sample_codes(network, n, seed=seed, given=given, likely=likely).astype(np.int32)
+    return sampled_table(network, codes)
+
+
+def sampled_table(
+    network: DecomposableMarkovNetwork | BayesianNetwork, codes: NDArray[np.int32]
+) -> CategoricalTable:
+    """Return random rows as a table, without levels that were not drawn."""
     columns = zip(network.variables, network.levels, codes, strict=True)
     return CategoricalTable.complete([Column(*column).compact() for column in columns])
+
+
+def check_draw(n: int, seed: int | None) -> None:
+    """Refuse a number of rows, or a seed, that is none.
+
+    Raises
+    ------
+    SettingsError
+        If one of them is out of range, or no whole number.
+    """
+    if not isinstance(n, Integral) or not 1 <= n <= MOST_ROWS:
+        raise SettingsError(f"Between 1 and {MOST_ROWS:,} rows can be drawn, not {n!r}.")
+    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
+        raise SettingsError(f"The seed must be a whole number from 0 on, not {seed!r}.")
 
 
 def sample_codes(
@@ -44,10 +66,7 @@ def sample_codes(
     likely: Likely | None = None,
 ) -> NDArray[np.int64]:
     """Return random rows as codes, shape (variables, rows)."""
-    if not isinstance(n, Integral) or not 1 <= n <= MOST_ROWS:
-        raise SettingsError(f"Between 1 and {MOST_ROWS:,} rows can be drawn, not {n!r}.")
-    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
-        raise SettingsError(f"The seed must be a whole number from 0 on, not {seed!r}.")
+    check_draw(n, seed)
     evidence = evidence_of(network, given, likely)
     check_possible(network, evidence, network.inference.joint(evidence, ())[0])
     generator = np.random.default_rng(None if seed is None else int(seed))

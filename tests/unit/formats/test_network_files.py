@@ -7,6 +7,7 @@ import re
 from collections.abc import Hashable
 from datetime import date
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import networkx as nx
@@ -442,6 +443,24 @@ def test_a_network_made_in_python_must_fit_together(
     families = tuple(Family(v, above, np.array(tables[v])) for v, above in enumerate(parents))
     with pytest.raises(DataError, match=words):
         BayesianNetwork(("a", "b"), (("u", "v"),) * 2, families)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"n": -1}, {"n": 0}, {"n": 2.5}, {"n": "3"}, {"n": 3, "seed": -1}, {"n": 3, "seed": "a"}]
+)
+def test_rows_that_cannot_be_drawn(asked: dict[str, Any]) -> None:
+    network = random_network([2, 3], 0)
+    for each in (network, network.to_markov()):
+        with pytest.raises(SettingsError, match=r"rows can be drawn, not|The seed must be"):
+            each.sample(**asked)
+
+
+def test_a_sample_has_no_level_that_was_not_drawn() -> None:
+    network = random_network([2, 3, 4], 0)
+    for each in (network, network.to_markov()):
+        table = each.sample(1, seed=3)
+        assert table.n_rows == 1
+        assert [len(known) for known in table.levels] == [1, 1, 1]
 
 
 def test_names_levels_and_places_of_families_are_checked() -> None:

@@ -54,7 +54,10 @@ class TextOptions:
     delimiter: Annotated[
         str | None,
         typer.Option(
-            help="What separates values; 'tab' for a tab.", show_default="detected", rich_help_panel=PANEL
+            help="What separates values; 'tab' for a tab.",
+            show_default="detected",
+            metavar="CHARACTER",
+            rich_help_panel=PANEL,
         ),
     ] = None
     sheet: Annotated[
@@ -62,6 +65,7 @@ class TextOptions:
         typer.Option(
             help="Of a workbook: name of the sheet, or its number.",
             show_default="the first with a table",
+            metavar="SHEET",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -82,7 +86,9 @@ class TextOptions:
     ] = None
     encoding: Annotated[
         str | None,
-        typer.Option(help="Encoding of a text file.", show_default="detected", rich_help_panel=PANEL),
+        typer.Option(
+            help="Encoding of a text file.", show_default="detected", metavar="NAME", rich_help_panel=PANEL
+        ),
     ] = None
 
     def text_format(self) -> TextFormat:

@@ -41,7 +41,7 @@ def report(
         ),
     ] = None,
     title: Annotated[
-        str | None, typer.Option(help="Title of the page.", show_default="the name of the file")
+        str | None, typer.Option(help="Title of the page.", show_default="the name of the file", metavar="TEXT")
     ] = None,
     max_variables: Annotated[
         int | None,

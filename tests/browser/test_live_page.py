@@ -728,6 +728,31 @@ def tab_to(page: Page, where: str) -> None:
     pytest.fail(f"Tab does not lead to {where}")
 
 
+def test_a_server_that_is_gone_and_one_started_anew_are_told(browser: Browser, tmp_path: Path) -> None:
+    """Beside the search, whose steps may still be on their way to the screen."""
+    context = patient(browser)
+    page = context.new_page()
+    trouble = page.locator(".warning")
+    with served(tmp_path / "runs") as server:
+        page.goto(server.address)
+        page.wait_for_selector(".sample-card")
+        page.set_input_files("#file", slow_file(tmp_path))
+        page.get_by_label("Look for").select_option("m5")
+        page.locator("#learn").click()
+        page.wait_for_selector(".steps-list li:nth-child(3)")
+        expect(trouble).to_be_hidden()
+        server.process.kill()
+        expect(trouble).to_have_text("The server does not answer; trying again.")
+    with served(tmp_path / "runs", "--port", str(server.port)) as again:
+        told = "The server was started anew. Open the address that it printed, then reload this page."
+        expect(trouble).to_have_text(told)
+        context.new_page().goto(again.address)
+        page.reload()
+        page.wait_for_selector(".steps-list li:nth-child(3)")
+        expect(trouble).to_be_hidden()
+    context.close()
+
+
 def test_seven_tabs_watch_and_an_eighth_is_answered(
     page: Page, context: BrowserContext, server: Served, tmp_path: Path
 ) -> None:

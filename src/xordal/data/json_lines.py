@@ -39,6 +39,8 @@ def json_columns(text: str, label: str) -> list[Column]:
         objects = _listed(text, label)
     else:
         whole = _whole(text)
+        if whole is not None and str(whole.get("format")).startswith("xordal "):
+            raise DataError(f"{label} is a network that xordal wrote, not a table. Name a table of rows.")
         objects = _lines(text, label) if whole is None else _rows_within(whole, label) or [whole]
     if not objects:
         raise DataError(f"{label}: there are no rows.")

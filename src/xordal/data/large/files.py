@@ -65,7 +65,7 @@ def many_files(source: Any) -> list[DataFile] | None:
 
 def _files(path: str) -> list[DataFile] | None:
     """Return the files of a folder or a pattern, None where the path names a file."""
-    if path == "-" or Path(path).is_file():
+    if not path or path == "-" or Path(path).is_file():
         return None
     if Path(path).is_dir():
         found = sorted(p for p in _below(path) if p.name.lower().endswith(_ENDINGS) and p.is_file())

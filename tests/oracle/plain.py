@@ -497,7 +497,7 @@ def best_completion(problem: Problem, accepted: list[tuple[float, Judged]]) -> J
     highest = max(one.verdict.rank for _, one in tied)
     tied = [(rank, one) for rank, one in tied if one.verdict.rank >= highest - problem.judge.tolerance(highest)]
     rank, first = min(tied, key=lambda pair: pair[1].evidence.links)
-    return Judged(first.evidence, first.verdict._replace(rank=rank))
+    return first._replace(verdict=first.verdict._replace(rank=rank))
 
 
 def first_of_best(problem: Problem, scored: list[Judged]) -> Judged | None:

@@ -15,7 +15,7 @@ from tests.strategies import chordal_graphs, tables
 from xordal import BIC, CategoricalTable, Constraints, EntropyDecrement, Limits, learn, read_table, to_networkx
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked
-from xordal.graph.fill_in import completions, region, touched
+from xordal.graph.fill_in import Spread, completions, fill_ins_of_pair, region, touched, written_out
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.pi.zoo import ring
@@ -155,6 +155,28 @@ def test_the_fill_in_of_a_link_is_minimal(graph: ChordalGraph) -> None:
             links = [(x, y) for x, y, _ in done.steps]
             for filled in done.fill_in:
                 assert not is_chordal(linked(graph.neighbours, [one for one in links if one != filled]))
+
+
+@settings(max_examples=some(300))
+@given(chordal_graphs(min_vertices=4, max_vertices=12), st.data())
+def test_fill_ins_of_all_pairs_share_their_steps(graph: ChordalGraph, data: st.DataObject) -> None:
+    """What one pair has worked out serves the next, whichever came first; its steps lead there one by one."""
+    ways = SeparatorPaths(graph)
+    apart = [
+        link
+        for link in graph.missing_links((1 << graph.n_vertices) - 1)
+        if graph.components[link[0]] >> link[1] & 1
+    ]
+    known: dict[tuple[int, int, bool], Spread] = {}
+    for x, y in data.draw(st.permutations(apart)):
+        for one in fill_ins_of_pair(graph, ways, x, y):
+            done = written_out(graph, one, known)
+            assert done == written_out(graph, one)
+            now = graph
+            for step in done.steps:
+                assert now.separator((step.x, step.y)) == step.separator
+                now = now.add([(step.x, step.y)])
+            assert done.steps[-1] == one.own
 
 
 @settings(max_examples=some(300))

@@ -21,10 +21,11 @@ alters no path but those that lead across S.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 from operator import or_
+from typing import NamedTuple
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, add_link, separator_of
@@ -93,7 +94,9 @@ def completions(
     if variables.bit_count() == 2:
         x, y = members(variables)
         if graph.components[x] >> y & 1 and not graph.neighbours[x] >> y & 1:
-            return _of_a_pair(graph, paths, x, y)
+            filled = fill_ins_of_pair(graph, paths, x, y)
+            alone = [] if filled else [Completion((Addition(x, y, *paths.minimal(x, y)),), ())]
+            return alone + [written_out(graph, one) for one in filled]
     inside = members(region(graph, paths, variables))
     here = {v: place for place, v in enumerate(inside)}
     between = graph.induced(inside)
@@ -111,68 +114,123 @@ def completions(
     return list(done.values())
 
 
-def own_steps(graph: ChordalGraph, paths: SeparatorPaths, x: int, y: int) -> list[Addition]:
-    """Return the steps that link two variables of one component themselves, one for each fill-in.
+class PairFillIn(NamedTuple):
+    """One fill-in for two variables of one component, its steps not written out.
 
-    None where nothing has to be filled in. They tell what the link would gain before anything else is worked
-    out; :func:`completions` has the same ones at the end of its steps.
+    On a path of thirty separators there are up to sixty, each of some thirty steps. What the link itself would
+    gain, ``own``, says of most that they are not worth that.
+
+    Attributes
+    ----------
+    own
+        The step that links the two.
+    separators
+        The minimal separators between them.
+    place
+        The separator behind which they meet, or the hub.
+    is_hub
+        Whether it is a hub.
+    """
+
+    own: Addition
+    separators: Sequence[VarSet]
+    place: int
+    is_hub: bool = False
+
+
+def fill_ins_of_pair(graph: ChordalGraph, paths: SeparatorPaths, x: int, y: int) -> list[PairFillIn]:
+    """Return the fill-ins with which two variables of one component are linked; none where none is needed.
+
+    Those that come to the same links count once. Links of a hub that has only x and y to be linked to are those
+    of a meeting as well; all others have the hub as an end, which no other has in common with them.
+
+    Examples
+    --------
+    >>> path = ChordalGraph.empty(4).add([(0, 1), (1, 2), (2, 3)])
+    >>> [one.own for one in fill_ins_of_pair(path, SeparatorPaths(path), 0, 3)]
+    [Addition(x=0, y=3, separator=2), Addition(x=0, y=3, separator=4)]
     """
     separators = paths.minimal(x, y)
-    if len(separators) == 1:
+    if len(separators) == 1:  # all of it is linked to both
         return []
     masks = graph.neighbours
-    near_x, near_y = list(accumulate(separators, or_)), list(accumulate(separators[::-1], or_))[::-1]
-    common = [(masks[x] | at_x) & (masks[y] | at_y) for at_x, at_y in zip(near_x, near_y, strict=True)]
-    common += [masks[x] & masks[y] | hub for hub in separators if hub.bit_count() == 1]
-    return [Addition(x, y, VarSet(s)) for s in dict.fromkeys(common)]
+    of_x, of_y = masks[x], masks[y]
+    up_to, down_to = list(accumulate(separators, or_)), list(accumulate(separators[::-1], or_))[::-1]
+    done: dict[tuple[int, ...], PairFillIn] = {}
+    for place, (at_x, at_y) in enumerate(zip(up_to, down_to, strict=True)):
+        own = Addition(x, y, VarSet((of_x | at_x) & (of_y | at_y)))
+        done.setdefault((at_x & ~of_x, at_y & ~of_y), PairFillIn(own, separators, place))
+    ends = 1 << x | 1 << y
+    for place, separator in enumerate(separators):
+        if separator.bit_count() == 1:
+            hub = separator.bit_length() - 1
+            linked = (up_to[-1] | ends) & ~masks[hub] & ~separator
+            key: tuple[int, ...] = (hub, -1, linked)
+            if not linked & ~ends:
+                key = separator * (linked >> x & 1), separator * (linked >> y & 1)
+            own = Addition(x, y, VarSet((of_x & of_y) | separator))
+            done.setdefault(key, PairFillIn(own, separators, place, is_hub=True))
+    return list(done.values())
 
 
-def _of_a_pair(graph: ChordalGraph, paths: SeparatorPaths, x: int, y: int) -> list[Completion]:
-    """Return how two variables of one component are linked: the rule where it is asked most often.
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """The steps that link a variable to all that lies on a path, and how many of them each place takes."""
+
+    steps: tuple[Addition, ...]
+    up_to: tuple[int, ...]
+
+
+def spreads_of(
+    graph: ChordalGraph, fill_in: PairFillIn, known: dict[tuple[int, int, bool], Spread]
+) -> list[tuple[Spread, int]]:
+    """Return the spreads that a fill-in for a pair is made of, and up to which place each of them is taken.
+
+    Fill-ins share them, and ``known`` keeps those of one graph: where x and y meet behind one separator or the
+    next, both spread along the same path, less or more of it; and a hub spreads towards x in the same way
+    whatever lies on its other side, since it parts the two sides by itself.
+    """
+    (x, y, _), separators, place, is_hub = fill_in
+    masks = graph.neighbours
+
+    def of(v: int, target: int, path: Callable[[], Sequence[VarSet]]) -> Spread:
+        key = v, target, is_hub
+        if key not in known:
+            steps, ends = _spread(masks, v, path())
+            known[key] = Spread(tuple(steps), tuple(ends))
+        return known[key]
+
+    if not is_hub:
+        from_x, from_y = of(x, y, lambda: separators), of(y, x, lambda: separators[::-1])
+        return [(from_x, place), (from_y, len(separators) - 1 - place)]
+    hub = separators[place].bit_length() - 1
+    to_x = of(hub, x, lambda: [*separators[:place][::-1], VarSet(1 << x)])
+    to_y = of(hub, y, lambda: [*separators[place + 1 :], VarSet(1 << y)])
+    return [(to_x, place), (to_y, len(separators) - 1 - place)]
+
+
+def written_out(
+    graph: ChordalGraph, fill_in: PairFillIn, known: dict[tuple[int, int, bool], Spread] | None = None
+) -> Completion:
+    """Return the steps of a fill-in for a pair.
 
     All that is filled in comes to x and y, or to a hub. So what a step is conditioned on is read off the
     neighbours: those that one end has by then and the other had all along.
     """
-    separators = paths.minimal(x, y)
-    if len(separators) == 1:  # all of it is linked to both
-        return [Completion((Addition(x, y, separators[0]),), ())]
-    masks = graph.neighbours
-    done: dict[frozenset[Link], tuple[Addition, ...]] = {}
-    for place in range(len(separators)):
-        at_x = _spread(masks, x, separators[: place + 1])
-        at_y = _spread(masks, y, separators[place:][::-1])
-        last = Addition(x, y, VarSet(_around(masks, x, at_x) & _around(masks, y, at_y)))
-        done.setdefault(_links([*at_x, *at_y]), (*at_x, *at_y, last))
-    for place, separator in enumerate(separators):
-        if separator.bit_count() == 1:
-            hub = separator.bit_length() - 1
-            to_x = [*separators[:place][::-1], VarSet(1 << x)]
-            steps = _spread(masks, hub, [*to_x, *separators[place + 1 :], VarSet(1 << y)])
-            common = (masks[x] | separator) & (masks[y] | separator)
-            done.setdefault(_links(steps), (*steps, Addition(x, y, VarSet(common))))
-    return [Completion(steps, tuple(sorted((u, v) for u, v, _ in steps[:-1]))) for steps in done.values()]
+    spreads = spreads_of(graph, fill_in, {} if known is None else known)
+    filled = [step for spread, place in spreads for step in spread.steps[: spread.up_to[place]]]
+    return Completion((*filled, fill_in.own), tuple(sorted([(u, v) for u, v, _ in filled])))
 
 
-def _spread(masks: Sequence[int], v: int, path: Iterable[VarSet]) -> list[Addition]:
-    """Return the steps that link a vertex to all that lies on a path that begins next to it."""
-    near, steps = masks[v], []
+def _spread(masks: Sequence[int], v: int, path: Iterable[VarSet]) -> tuple[list[Addition], list[int]]:
+    """Return the steps that link a vertex to a path that begins next to it; their number up to each place."""
+    near, steps, ends = masks[v], list[Addition](), list[int]()
     for separator in path:
         for u in members(separator & ~near):
             steps.append(Addition(min(u, v), max(u, v), VarSet(near & masks[u])))
             near |= 1 << u
-    return steps
-
-
-def _around(masks: Sequence[int], v: int, steps: Iterable[Addition]) -> int:
-    """Return the neighbours of a vertex after steps that all begin or end there."""
-    near = masks[v]
-    for step in steps:
-        near |= 1 << step.x | 1 << step.y
-    return near & ~(1 << v)
-
-
-def _links(steps: Iterable[Addition]) -> frozenset[Link]:
-    return frozenset((u, v) for u, v, _ in steps)
+        ends.append(len(steps))
+    return steps, ends
 
 
 def _completion(steps: list[Addition], inside: tuple[int, ...], apart: list[Link]) -> Completion:

@@ -23,7 +23,7 @@ from itertools import count
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
-from xordal.search.problem import Judged
+from xordal.search.problem import Judged, best_ways
 from xordal.search.sources import Source
 from xordal.search.sources.around import Held
 from xordal.search.sources.bounded import BoundedSets
@@ -37,7 +37,7 @@ _FIRST_JUDGED, _MOST_JUDGED = 4, 256
 
 
 class Scored(NamedTuple):
-    """A variable set whose gain is known, the highest rank it can have, and, once it is judged, the verdict."""
+    """A way to complete a variable set: the highest rank it can have, and, once it is judged, the verdict."""
 
     variables: VarSet
     upper: float
@@ -59,11 +59,11 @@ class Completing(Protocol):
         ...
 
     def score(self, sets: Sequence[VarSet]) -> list[Scored]:
-        """Return those of the sets that may be accepted and were not scored with their present value."""
+        """Return ways to complete the sets that may be accepted; not those that were scored as they are now."""
         ...
 
     def judge(self, batch: Sequence[Scored]) -> list[Judged | None]:
-        """Return the verdict on each set; None where it is not accepted."""
+        """Return the verdict on each; None where it is not accepted."""
         ...
 
     def stands(self, scored: Scored) -> bool:
@@ -120,7 +120,8 @@ class BestFirst:
                         known = max(known, judged.verdict.rank)
             self._tell(0)
         self._wait(*found)
-        return [one.judged for one in found if one.judged and one.upper >= self._problem.tie_with(other)]
+        best = (one for one in found if one.upper >= self._problem.tie_with(other))
+        return best_ways(self._problem, [(one.variables, one.judged) for one in best if one.judged])
 
     def _follow(self) -> None:
         """Let the sources see what has changed since the last pass."""

@@ -5,7 +5,7 @@ And how candidates are put to those who count and decide: :func:`evidence` and :
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple
@@ -24,6 +24,37 @@ from xordal.statistics.criterion import Evidence, Judge, Shape, Verdict
 from xordal.types.varsets import VarSet
 
 _ROUNDING = 1e-9  # nats: far more than sums of gains are off
+
+
+class Sum(NamedTuple):
+    """What several additions come to together: all that bounds of their rank need.
+
+    Attributes
+    ----------
+    gain, dof, n_links
+        Nats, degrees of freedom, and how many they are.
+    ends
+        The variables that they link, or those of the set that they complete.
+    around
+        The variables that they are conditioned on.
+    """
+
+    gain: float
+    dof: int
+    n_links: int
+    ends: int
+    around: int
+
+    def with_more(self, other: Sum) -> Sum:
+        """Return what these additions and others come to."""
+        gain, dof, n_links, ends, around = other
+        return Sum(
+            self.gain + gain, self.dof + dof, self.n_links + n_links, self.ends | ends, self.around | around
+        )
+
+
+NOTHING = Sum(0.0, 0, 0, 0, 0)
+"""What no additions come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +128,26 @@ class Problem:
         for step, terms, gain in zip(new, changes, gains(changes, self.oracle), strict=True):
             self._weighed[step] = gain, free_parameters(terms, self.n_levels)
 
-    def highest(self, chains: Sequence[tuple[tuple[Addition, ...], VarSet]]) -> list[float]:
-        """Return the highest rank that weighed additions between variables of a set can have; -inf if none.
+    def sums(self, chain: Iterable[Addition]) -> Iterator[Sum]:
+        """Yield what weighed additions come to together: the first, the first two, and so on."""
+        gain, dof, n_links, ends, around = 0.0, 0, 0, 0, 0
+        for step in chain:
+            x, y, separator = step
+            own, own_dof = self._weighed[step]
+            gain, dof, n_links = gain + own, dof + own_dof, n_links + 1
+            ends, around = ends | 1 << x | 1 << y, around | separator
+            yield Sum(gain, dof, n_links, ends, around)
 
-        Many chains have few shapes, so ranks are worked out by shape.
+    def highest(self, every: Sequence[Sum]) -> list[float]:
+        """Return the highest rank that the additions of each sum can have; -inf if none.
+
+        Many sums have few shapes, so ranks are worked out by shape.
         """
         alike: dict[Shape, dict[int, float]] = {}
-        for number, (chain, inside) in enumerate(chains):
-            gains, dofs = zip(*[self._weighed[step] for step in chain], strict=True)
-            alike.setdefault(self.shapes.of_chain(chain, inside, sum(dofs)), {})[number] = (
-                sum(gains) + _ROUNDING
-            )
-        found = [-inf] * len(chains)
+        for number, (gain, dof, n_links, ends, around) in enumerate(every):
+            shape = self.shapes.of_sizes(ends.bit_count(), n_links, (around & ~ends).bit_count(), dof)
+            alike.setdefault(shape, {})[number] = gain + _ROUNDING
+        found = [-inf] * len(every)
         for shape, gained in alike.items():
             able = [number for number, gain in gained.items() if gain >= self.shapes.least_gain(shape)]
             uppers = self.judge.ceiling(shape, np.array([gained[number] for number in able]))
@@ -122,10 +161,14 @@ class Problem:
 
 
 class Judged(NamedTuple):
-    """A candidate's evidence and the judge's verdict on it."""
+    """A candidate's evidence and the judge's verdict on it.
+
+    ``whole`` is its rank as a whole: the verdict's is lower where another of its tests is weaker.
+    """
 
     evidence: Evidence
     verdict: Verdict
+    whole: float
 
 
 def evidence(problem: Problem, candidates: Sequence[Candidate]) -> list[Evidence]:
@@ -140,7 +183,8 @@ def evidence(problem: Problem, candidates: Sequence[Candidate]) -> list[Evidence
 def judge(problem: Problem, candidates: Sequence[Candidate]) -> list[Judged]:
     """Return the candidates with evidence and verdict."""
     batch = evidence(problem, candidates)
-    return [Judged(*pair) for pair in zip(batch, verdicts(problem, batch), strict=True)]
+    both = zip(batch, verdicts(problem, batch), strict=True)
+    return [Judged(e, verdict, verdict.rank) for e, verdict in both]
 
 
 def verdicts(problem: Problem, batch: Sequence[Evidence]) -> list[Verdict]:
@@ -151,33 +195,40 @@ def verdicts(problem: Problem, batch: Sequence[Evidence]) -> list[Verdict]:
         return problem.judge.judge(batch)
 
 
-def accepted(problem: Problem, sets: Sequence[Sequence[Evidence]]) -> list[Judged | None]:
-    """Return for each set the verdict on the best way to complete it, None where none is accepted.
+def accepted(problem: Problem, batch: Sequence[Evidence]) -> list[Judged | None]:
+    """Return the verdict on each candidate, None where it is not accepted.
 
-    A candidate is accepted when each of its tests accepts it, and ranks by the weakest. Of ways that tie, the
-    one with the best rank as a whole is taken, then the first link set.
+    A candidate is accepted when each of its tests accepts it, and ranks by the weakest.
     """
-    every = [e for some in sets for e in some]
-    further = [test for e in every for test in e.also]
+    further = [test for e in batch for test in e.also]
     also = iter(verdicts(problem, further) if further else ())
-    others = [[next(also) for _ in e.also] for e in every]  # first: one that fails saves the test of the whole
+    others = [[next(also) for _ in e.also] for e in batch]  # first: one that fails saves the test of the whole
     able = [all(verdict.is_accepted for verdict in some) for some in others]
-    whole = iter(verdicts(problem, [e for e, is_able in zip(every, able, strict=True) if is_able]))
-    tests = iter([(next(whole), *some) if is_able else () for some, is_able in zip(others, able, strict=True)])
+    whole = iter(verdicts(problem, [e for e, is_able in zip(batch, able, strict=True) if is_able]))
     found: list[Judged | None] = []
-    for some in sets:
-        passed = [(e, all_of) for e in some if (all_of := next(tests)) and all_of[0].is_accepted]
-        passed = _tied(problem, passed, [min([test.rank for test in all_of]) for _, all_of in passed])
-        passed = _tied(problem, passed, [all_of[0].rank for _, all_of in passed])
-        best = min(passed, key=lambda one: one[0].links, default=None)
-        found.append(best and Judged(best[0], best[1][0]._replace(rank=min([test.rank for test in best[1]]))))
+    for e, is_able, some in zip(batch, able, others, strict=True):
+        verdict = next(whole) if is_able else None
+        if verdict is None or not verdict.is_accepted:
+            found.append(None)
+        else:
+            weakest = min([verdict.rank, *(test.rank for test in some)])
+            found.append(Judged(e, verdict._replace(rank=weakest), verdict.rank))
     return found
 
 
-_Passed = tuple[Evidence, tuple[Verdict, ...]]
+def best_ways(problem: Problem, found: Iterable[tuple[VarSet, Judged]]) -> list[Judged]:
+    """Return of each variable set the best way to complete it.
+
+    Of ways that tie, the one with the best rank as a whole is taken, then the first link set.
+    """
+    ways: dict[VarSet, list[Judged]] = {}
+    for variables, one in found:
+        ways.setdefault(variables, []).append(one)
+    return [_best_way(problem, some) for some in ways.values()]
 
 
-def _tied(problem: Problem, passed: list[_Passed], ranks: list[float]) -> list[_Passed]:
-    """Return those whose ranks tie with the highest."""
-    at_least = problem.tie_with(max(ranks, default=-inf))
-    return [one for one, rank in zip(passed, ranks, strict=True) if rank >= at_least]
+def _best_way(problem: Problem, ways: Sequence[Judged]) -> Judged:
+    at_least = problem.tie_with(max([one.verdict.rank for one in ways]))
+    tied = [one for one in ways if one.verdict.rank >= at_least]
+    at_least = problem.tie_with(max([one.whole for one in tied]))
+    return min([one for one in tied if one.whole >= at_least], key=lambda one: one.evidence.links)

@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import Bar
-from xordal.graph.chain import Addition
 from xordal.graph.pieces import pieces
 from xordal.graph.signed_sets import free_parameters
 from xordal.search.candidate import Candidate
 from xordal.statistics.criterion import Judge, Shape
 from xordal.statistics.needed import largest_part, largest_part_of_free
 from xordal.statistics.oddness import is_tested
-from xordal.types.varsets import VarSet, members
+from xordal.types.varsets import members
 
 ShapeOf = Callable[[tuple[int, ...]], Shape]
 """From the numbers of levels of the single variables of a set to its shape."""
@@ -66,12 +65,9 @@ class Shapes:
         is_odd = not n_context and is_tested(levels) and len(pieces(variables, links)) > 1
         return Shape(variables.bit_count(), len(links), n_context, dof, part_dof, is_odd)
 
-    def of_chain(self, chain: tuple[Addition, ...], inside: VarSet, dof: int) -> Shape:
-        """Return the shape of a candidate that links variables of a set by a chain, or a part of one."""
-        around = 0
-        for step in chain:
-            around |= step.separator
-        return Shape(inside.bit_count(), len(chain), (around & ~inside).bit_count(), dof)
+    def of_sizes(self, n_variables: int, n_links: int, n_context: int, dof: int) -> Shape:
+        """Return the shape of a candidate of these sizes that is tested as a whole."""
+        return Shape(n_variables, n_links, n_context, dof)
 
     def extended(self, base: Candidate) -> ShapeOf:
         """Return the shape of a base that is completed together with single variables, from their levels."""

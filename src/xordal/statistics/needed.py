@@ -54,15 +54,21 @@ class NeededParts:
     def of(self, batch: Sequence[Evidence]) -> list[list[Evidence]]:
         """Return the parts of each candidate, all of which must be needed; itself where it is the only one."""
         structures = [self._structure(found) for found in batch]
-        gains = iter(self._law.gains([terms for some in structures for _, terms, _ in some]))
+        # Of a set that is completed with fill-in the search has named the parts, each with its chain.
+        named = [[(chain, change(chain)) for chain in found.parts] for found in batch]
+        asked = [
+            [terms for _, terms, _ in some] if some else [terms for _, terms in last]
+            for some, last in zip(structures, named, strict=True)
+        ]
+        gains = iter(self._law.gains([terms for some in asked for terms in some]))
         return [
             [
                 found._replace(links=links, change=terms, gain=next(gains), dof=dof, chain=())
                 for links, terms, dof in some
             ]
             if some
-            else [found, *self._last(found)]
-            for found, some in zip(batch, structures, strict=True)
+            else [found, *(self._last(found, *one, next(gains)) for one in last)]
+            for found, some, last in zip(batch, structures, named, strict=True)
         ]
 
     def _structure(self, found: Evidence) -> list[_Part]:
@@ -77,15 +83,10 @@ class NeededParts:
             ]
         return self._known[key]
 
-    def _last(self, found: Evidence) -> list[Evidence]:
-        """Return the parts that the search has named: those of a set that is completed with fill-in."""
-        changes = [change(chain) for chain in found.parts]
-        return [
-            found._replace(
-                links=links_of(chain), change=terms, gain=gain, dof=free_parameters(terms, self._n_levels)
-            )._replace(chain=chain)
-            for chain, terms, gain in zip(found.parts, changes, self._law.gains(changes), strict=True)
-        ]
+    def _last(self, found: Evidence, chain: Chain, terms: SignedSets, gain: float) -> Evidence:
+        """Return the part of a set that a chain adds."""
+        dof = free_parameters(terms, self._n_levels)
+        return found._replace(links=links_of(chain), change=terms, gain=gain, dof=dof, chain=chain)
 
 
 def links_of(chain: Chain) -> LinkSet:

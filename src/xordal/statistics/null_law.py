@@ -133,6 +133,7 @@ class NullLaw:
         self._n_summed = 0  # cells, so far
         self._kept: KeptCells | None = None
         self._counter = counter
+        self._oracle = counter if isinstance(counter, EntropyOracle) else None
         self._design = design
         self._n_levels = n_levels
         self._seed = seed
@@ -161,8 +162,10 @@ class NullLaw:
     def gains(self, changes: Sequence[SignedSets]) -> list[float]:
         """Return by how many nats each change lowers the entropy of the network."""
         new = list(dict.fromkeys(s for terms in changes for s in terms if s not in self._entropies))
-        if isinstance(self._counter, EntropyOracle):  # counts may need no cells, or be known already
-            self._entropies.update(zip(new, self._counter.entropies(new).tolist(), strict=True))
+        if not new:
+            pass
+        elif self._oracle is not None:  # counts may need no cells, or be known already
+            self._entropies.update(zip(new, self._oracle.entropies(new).tolist(), strict=True))
         else:
             self._count(new)
             self._entropies.update((s, entropy(self._counts[s].counts)) for s in new)

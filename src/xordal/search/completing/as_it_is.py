@@ -42,7 +42,7 @@ class AsItIs:
 
     def judge(self, batch: Sequence[Scored]) -> list[Judged | None]:
         """Return the verdicts, from one call of the judge."""
-        return accepted(self._problem, [(one.what,) for one in batch])
+        return accepted(self._problem, [one.what for one in batch])
 
     def stands(self, scored: Scored) -> bool:
         """Whether a set is still legal and gains what it did."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xordal.graph.fill_in import Completion, completions
+from collections.abc import Iterable
+
+from xordal.graph.fill_in import Completion
 from xordal.search.candidate import Candidate
 from xordal.search.problem import Problem
 from xordal.search.state import GraphState
@@ -19,12 +21,8 @@ def legal(problem: Problem, state: GraphState, variables: VarSet) -> Candidate |
     return found if found is not None and rules.may_change(found.change) else None
 
 
-def fill_ins(problem: Problem, state: GraphState, variables: VarSet) -> list[Completion]:
-    """Return the fill-ins with which a set may be completed; none where it needs none."""
-    problem.watch.check()
+def allowed(problem: Problem, offered: Iterable[Completion]) -> list[Completion]:
+    """Return those of the offered completions that need fill-in and that no rule forbids."""
     rules = problem.rules
-    if not rules.may_complete(variables):
-        return []
-    offered = completions(state.graph, state.paths, variables, problem.n_levels)
     needed = [done for done in offered if done.fill_in and rules.may_add(done.fill_in)]
     return [done for done in needed if done.largest_clique <= rules.max_clique]

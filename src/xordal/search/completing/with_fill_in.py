@@ -1,28 +1,40 @@
 """Sets whose own links would break chordality, completed together with a fill-in.
 
 :mod:`xordal.search.completing` says when such a set is a candidate. Work is put off: a set that is admitted is
-looked at again only when the graph changes on the paths between its variables; what its own link may gain
-bounds the rank of a pair, what the steps of its fill-ins gain bounds a set, and only what could then be the
-best is judged.
+looked at again only when the graph changes on the paths between its variables. A pair has up to two fill-ins
+for each separator between its ends; what its own link may gain with each bounds their ranks, so that they are
+worked out one after the other, and most never. What all steps of a fill-in gain bounds its rank once more, and
+only what could then be the best is judged.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
-from xordal.graph.fill_in import Completion, own_steps, region
+from xordal.graph.fill_in import (
+    Completion,
+    PairFillIn,
+    Spread,
+    completions,
+    fill_ins_of_pair,
+    region,
+    spreads_of,
+    written_out,
+)
 from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
 from xordal.search.candidate import gains, of_chain, within
-from xordal.search.completing.legality import fill_ins
-from xordal.search.problem import Judged, Problem, accepted, evidence
+from xordal.search.completing.legality import allowed
+from xordal.search.problem import NOTHING, Judged, Problem, Sum, accepted, evidence
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
 from xordal.statistics.criterion import Evidence, Shape
@@ -43,16 +55,24 @@ class Admitted:
         so do its fill-ins.
     number
         Its place among the admitted, in the order in which they came.
-    fill_ins
-        Those that may be accepted.
+    waiting
+        Of a pair the fill-ins that were not worked out yet, by the rank that its own link may have, the lowest
+        first; of a larger set nothing is known of them.
     is_scored
-        Whether these were worked out.
+        Whether the fill-ins of a larger set were worked out.
     """
 
     region: Region
     number: int
-    fill_ins: list[Completion] = field(default_factory=list)
+    waiting: list[tuple[float, list[PairFillIn]]] = field(default_factory=list)
     is_scored: bool = False
+
+
+class Filled(NamedTuple):
+    """A fill-in of an admitted set."""
+
+    admitted: Admitted
+    completion: Completion
 
 
 class WithFillIn:
@@ -66,6 +86,8 @@ class WithFillIn:
         self._numbers = count()
         self._near: dict[int, set[VarSet]] = {}  # admitted sets that have a variable in their region, or had
         self._highest: dict[Addition, float] = {}  # rank of a pair's own link, the same in most later graphs
+        self._spreads: dict[tuple[int, int, bool], Spread] = {}  # of the present graph, and their sums
+        self._sums: dict[Spread, list[Sum]] = {}
 
     def is_pointless(self) -> bool:
         """Whether all variables of each component are linked: no set needs fill-in then."""
@@ -73,6 +95,7 @@ class WithFillIn:
 
     def bounded(self, found: Iterable[BoundedSets], change: Change) -> Iterable[BoundedSets]:
         """Return the sets that are admitted: new ones, and those that the change can have altered."""
+        self._spreads, self._sums = {}, {}
         with self._problem.watch.phases.of("fill-in"):
             sets = self._altered(change)
             for some in found:
@@ -108,57 +131,113 @@ class WithFillIn:
         return [s for s, may in zip(new, admitted(self._problem, graph, new), strict=True) if may]
 
     def _looked_at(self, sets: list[VarSet]) -> BoundedSets:
-        """Return sets with the highest rank they can have: of a pair, what its own link may reach."""
-        graph, paths = self._state.graph, self._state.paths
+        """Return sets with the highest ranks they can have: of a pair, what its own link may reach."""
         for s in sets:
             before = self._admitted.get(s)
             one = Admitted(self._region(s), next(self._numbers) if before is None else before.number)
             self._admitted[s] = one
             for v in members(VarSet(s | one.region[0])):
                 self._near.setdefault(v, set()).add(s)
-        pairs = [s for s in sets if s.bit_count() == 2]
-        own = {s: own_steps(graph, paths, *members(s)) for s in pairs if graph.n_components_of(s) == 1}
-        new = {step for steps in own.values() for step in steps if step not in self._highest}
+        able = [s for s in sets if self._problem.rules.may_complete(s)]
+        pairs = [s for s in able if s.bit_count() == 2]
+        rows = [(s, inf) for s in able if s.bit_count() > 2]
+        for s, by_rank in zip(pairs, self._by_rank(pairs), strict=True):
+            self._admitted[s].waiting = by_rank
+            rows += [(s, upper) for upper, _ in by_rank]
+        return BoundedSets.each([s for s, _ in rows], [upper for _, upper in rows])
+
+    def _by_rank(self, pairs: Sequence[VarSet]) -> list[list[tuple[float, list[PairFillIn]]]]:
+        """Return the fill-ins of each pair by the rank that its own link can have, the lowest first."""
+        graph, paths = self._state.graph, self._state.paths
+        every = [
+            fill_ins_of_pair(graph, paths, *members(s)) if graph.n_components_of(s) == 1 else [] for s in pairs
+        ]
+        new = list(dict.fromkeys(one.own for some in every for one in some if one.own not in self._highest))
         self._problem.weigh(new)
-        chains = [((step,), varset((step.x, step.y))) for step in new]
-        self._highest.update(zip(new, self._problem.highest(chains), strict=True))
-        uppers = dict.fromkeys(sets, inf) | {
-            s: max([self._highest[step] for step in own.get(s, ())], default=-inf) for s in pairs
-        }
-        able = [s for s, upper in uppers.items() if upper > -inf and self._problem.rules.may_complete(s)]
-        return BoundedSets.each(able, [uppers[s] for s in able])
+        uppers = self._problem.highest([next(self._problem.sums([step])) for step in new])
+        self._highest.update(zip(new, uppers, strict=True))
+        found: list[list[tuple[float, list[PairFillIn]]]] = []
+        for some in every:
+            by_rank: dict[float, list[PairFillIn]] = {}
+            for one in some:
+                if (upper := self._highest[one.own]) > -inf:
+                    by_rank.setdefault(upper, []).append(one)
+            found.append(sorted(by_rank.items()))
+        return found
 
     def score(self, sets: Sequence[VarSet]) -> list[Scored]:
-        """Return the sets with the fill-ins that may be accepted, by what their steps gain."""
-        with self._problem.watch.phases.of("fill-in"):
-            return self._scored(sets)
+        """Return the next fill-ins of each set, those that may be accepted, by what their steps gain.
 
-    def _scored(self, sets: Sequence[VarSet]) -> list[Scored]:
-        able = [(s, one) for s in sets if (one := self._admitted.get(s)) and not one.is_scored]
-        every = [(s, done) for s, one in able for done in fill_ins(self._problem, self._state, s)]
-        self._problem.weigh(step for _, done in every for step in done.steps)
-        own = self._problem.highest([(done.own, s) for s, done in every])
-        whole = self._problem.highest([(done.steps, done.ends) for _, done in every])
-        uppers: dict[VarSet, list[float]] = {}
-        for _, one in able:
-            one.is_scored = True
-        for (s, done), upper in zip(every, map(min, own, whole), strict=True):
-            if upper > -inf:
-                self._admitted[s].fill_ins.append(done)
-                uppers.setdefault(s, []).append(upper)
-        return [Scored(s, max(some), self._admitted[s]) for s, some in uppers.items()]
+        A pair is named as often as it has fill-ins of different ranks, the highest first.
+        """
+        with self._problem.watch.phases.of("fill-in"):
+            of_pairs: list[tuple[VarSet, float, PairFillIn]] = []
+            of_larger: list[tuple[VarSet, Filled]] = []
+            for s in sets:
+                self._problem.watch.check()
+                one = self._admitted.get(s)
+                if one is not None and one.waiting:
+                    upper, group = one.waiting.pop()
+                    of_pairs += [(s, upper, fill_in) for fill_in in group]
+                elif one is not None and s.bit_count() > 2 and not one.is_scored:
+                    one.is_scored = True
+                    offered = completions(self._state.graph, self._state.paths, s, self._problem.n_levels)
+                    of_larger += [(s, Filled(one, done)) for done in allowed(self._problem, offered)]
+            return [*self._scored_pairs(of_pairs), *self._scored_larger(of_larger)]
+
+    def _scored_pairs(self, some: Sequence[tuple[VarSet, float, PairFillIn]]) -> list[Scored]:
+        """Return fill-ins of pairs that may be accepted; only these are written out.
+
+        On long paths there are hundreds of thousands of fill-ins, made of a few thousand spreads.
+        """
+        graph = self._state.graph
+        spreads = [spreads_of(graph, fill_in, self._spreads) for _, _, fill_in in some]
+        new = list(dict.fromkeys(one for both in spreads for one, _ in both if one not in self._sums))
+        self._problem.weigh(step for spread in new for step in spread.steps)
+        for spread in new:
+            sums = [NOTHING, *self._problem.sums(spread.steps)]
+            self._sums[spread] = [sums[n_steps] for n_steps in spread.up_to]
+        own = [next(self._problem.sums([fill_in.own])) for _, _, fill_in in some]
+        whole = [
+            self._sums[one][at_one].with_more(self._sums[other][at_other]).with_more(link)
+            for ((one, at_one), (other, at_other)), link in zip(spreads, own, strict=True)
+        ]
+        found: list[Scored] = []
+        for (s, upper, fill_in), of_all in zip(some, self._problem.highest(whole), strict=True):
+            if of_all > -inf:
+                done = allowed(self._problem, [written_out(graph, fill_in, self._spreads)])
+                found += [Scored(s, min(upper, of_all), Filled(self._admitted[s], one)) for one in done]
+        return found
+
+    def _scored_larger(self, some: Sequence[tuple[VarSet, Filled]]) -> list[Scored]:
+        """Return fill-ins of larger sets that may be accepted."""
+        problem = self._problem
+        problem.weigh(step for _, (_, done) in some for step in done.steps)
+        own = problem.highest([_last(problem.sums(done.own))._replace(ends=s) for s, (_, done) in some])
+        whole = problem.highest([_last(problem.sums(done.steps)) for _, (_, done) in some])
+        return [
+            Scored(s, upper, filled)
+            for (s, filled), upper in zip(some, map(min, own, whole), strict=True)
+            if upper > -inf
+        ]
 
     def judge(self, batch: Sequence[Scored]) -> list[Judged | None]:
-        """Return the verdicts on the best fill-in of each set."""
+        """Return the verdicts on fill-ins."""
         with self._problem.watch.phases.of("fill-in"):
-            sets = [(one.variables, one.what.fill_ins) for one in batch]
-            found = filled(self._problem, self._state.graph, sets)
-            self.n_scored += sum(map(len, found))
+            found = filled(
+                self._problem, self._state.graph, [(one.variables, one.what.completion) for one in batch]
+            )
+            self.n_scored += len(found)
             return accepted(self._problem, found)
 
     def stands(self, scored: Scored) -> bool:
         """Whether a set still lies in the graph as it did."""
-        return self._admitted.get(scored.variables) is scored.what
+        return self._admitted.get(scored.variables) is scored.what.admitted
+
+
+def _last(sums: Iterable[Sum]) -> Sum:
+    """Return what all additions come to."""
+    return deque(sums, maxlen=1).pop()
 
 
 def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> list[bool]:
@@ -190,16 +269,12 @@ def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
     return terms
 
 
-def filled(
-    problem: Problem, graph: ChordalGraph, sets: Sequence[tuple[VarSet, Sequence[Completion]]]
-) -> list[list[Evidence]]:
-    """Return the evidence for all links of each fill-in of each set, with that for the set's own links."""
-    every = [(s, done) for s, some in sets for done in some]
-    own = evidence(problem, [of_chain(s, done.own) for s, done in every])
-    own = [e._replace(parts=_parts(problem, graph, done, e)) for e, (_, done) in zip(own, every, strict=True)]
-    whole = evidence(problem, [of_chain(done.ends, done.steps, done.fill_in) for _, done in every])
-    both = (all_links._replace(also=(its_own,)) for all_links, its_own in zip(whole, own, strict=True))
-    return [[next(both) for _ in some] for _, some in sets]
+def filled(problem: Problem, graph: ChordalGraph, some: Sequence[tuple[VarSet, Completion]]) -> list[Evidence]:
+    """Return the evidence for all links of each fill-in of a set, with that for the set's own links."""
+    own = evidence(problem, [of_chain(s, done.own) for s, done in some])
+    own = [e._replace(parts=_parts(problem, graph, done, e)) for e, (_, done) in zip(own, some, strict=True)]
+    whole = evidence(problem, [of_chain(done.ends, done.steps, done.fill_in) for _, done in some])
+    return [all_links._replace(also=(its_own,)) for all_links, its_own in zip(whole, own, strict=True)]
 
 
 def _parts(

@@ -2,14 +2,14 @@
 
 Rows are drawn from networks of the Bayesian Network Repository (seed 1) and given to all as the same data frame
 of strings: what is measured is the user's call, `xordal.learn(frame)`, hidden groups and rules included, in a
-process that has learned before. *Before* is an earlier version of xordal (`--before` names its source folder),
-which may know no rules and may read the frame by a call of its own; all versions and the peer run in turn, each
-in a process of its own. The peer is pyAgrum's greedy hill climbing
-with one thread, which is its best here: with two it is several times slower. Seconds are processor seconds,
-those of all threads together, so that other work on the machine counts little; medians where there are several
-rounds. *Same* says whether both versions learned the same links, in the same order, with the same gains to the
-bit and the same p-values to nine digits of their logarithms; where they did not, it has how many links each
-learned, now and before.
+process that has learned before. *Rules* are additive rules of any number of columns, sought after the network.
+*Before* is an earlier version of xordal (`--before` names its source folder), which may seek no rules and may
+read the frame by a call of its own; all versions and the peer run in turn, each in a process of its own. The
+peer is pyAgrum's greedy hill climbing with one thread, which is its best here: with two it is several times
+slower. Seconds are processor seconds, those of all threads together, so that other work on the machine counts
+little; medians where there are several rounds. *Same* says whether both versions learned the same links, in the
+same order, with the same gains to the bit and the same p-values to nine digits of their logarithms; where they
+did not, it has how many links each learned, now and before.
 """
 
 from __future__ import annotations
@@ -214,6 +214,7 @@ class Kept:
         path = chosen.results
         self._path, self._learners, self._rounds, self._only = path, learners, chosen.rounds, chosen.only
         self._known: dict[str, Answer] = {}
+        self._is_warm = False
         if path is not None and path.exists():
             self._known = json.loads(path.read_text(encoding="utf-8"))
 
@@ -226,6 +227,7 @@ class Kept:
         keys = {who: f"{who}, {name}, {rows}, {setting}" for who in chosen}
         is_wanted = not self._only or name in self._only
         if is_wanted and any(key not in self._known for key in keys.values()):
+            self._warm()
             every: dict[str, list[Answer]] = {who: [] for who in chosen}
             for _ in range(self._rounds):
                 for who in chosen:
@@ -238,13 +240,25 @@ class Kept:
                 self._path.write_text(json.dumps(self._known, indent=1), encoding="utf-8")
         return {who: self._known[key] for who, key in keys.items() if key in self._known}
 
+    def _warm(self) -> None:
+        """Let all learn something first: what is loaded or compiled once does not count."""
+        if not self._is_warm:
+            self._is_warm = True
+            for learner in self._learners.values():
+                for rows, name in ((1_000, "asia"), (10_000, "alarm")):
+                    for settings in SETTINGS.values():
+                        learner.learn(name, rows, settings)
+
 
 def line_of(name: str, rows: int, setting: str, found: dict[str, Answer]) -> list[str]:
     """Return one line of the table of networks."""
     now, before, peer = (found.get(who) for who in ("now", "before", "pyagrum"))
     assert now is not None
     cut = " (time was up)"
+    phases = now["phases"]
+    of_rules = now["seconds"] * phases.get("rules", 0.0) / sum(phases.values())
     cells = [name, f"{rows:,}" if rows else "", setting, f"{now['seconds']:.2f}{cut if now['is_cut'] else ''}"]
+    cells.append(f"{of_rules:.2f}")
     if before is not None:
         is_same = "yes" if now["trace"] == before["trace"] else f"{now['links']}, {before['links']}"
         both = f"{before['seconds']:.2f}{cut if before['is_cut'] else ''}"
@@ -261,14 +275,6 @@ def geometric_mean(values: list[float]) -> float:
     2.0
     """
     return float(np.exp(np.mean(np.log(values))))
-
-
-def warm(learners: dict[str, Learner]) -> None:
-    """Let all learn something: what is loaded or compiled once does not count."""
-    for learner in learners.values():
-        for rows, name in ((1_000, "asia"), (10_000, "alarm")):
-            for settings in SETTINGS.values():
-                learner.learn(name, rows, settings)
 
 
 def networks(kept: Kept, chosen: argparse.Namespace) -> Iterator[tuple[list[str], dict[str, Answer]]]:
@@ -333,7 +339,7 @@ def page(
     grown: list[list[str]],
 ) -> str:
     """Return the page of what is measured so far."""
-    heading = ["table", "rows", "settings", "xordal, s"]
+    heading = ["table", "rows", "settings", "xordal, s", "of it rules, s"]
     beside = [*heading, *(["before, s", "times as fast", "same"] if chosen.before else [])]
     beside += ["pyAgrum, s", "xordal / pyAgrum"]
     lines = [
@@ -382,7 +388,6 @@ def measure(chosen: argparse.Namespace, learners: dict[str, Learner]) -> None:
             chosen.output.write_text(page(chosen, every, own, grown), encoding="utf-8")
 
     kept = Kept(chosen, learners)
-    warm(learners)
     for line, found in networks(kept, chosen):
         every.append((line, found))
         tell(line)

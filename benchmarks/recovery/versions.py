@@ -5,6 +5,7 @@ Nothing but the public names goes into this module, so that it runs with any ver
 
 from __future__ import annotations
 
+import argparse
 import os
 import pickle
 import subprocess
@@ -50,6 +51,14 @@ class Version(AbstractContextManager["Version"]):
     def __exit__(self, *_: object) -> None:
         """End the process."""
         self._process.communicate()
+
+
+def with_before(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Let a parser of a study take an earlier version."""
+    parser.add_argument(
+        "--before", type=Path, help="folder src/ of an earlier version, to learn the same samples"
+    )
+    return parser
 
 
 def serve() -> None:

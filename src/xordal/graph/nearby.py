@@ -15,10 +15,9 @@ Two facts let a search look only around what changed; both are tested by brute f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from math import comb
 
-from xordal.graph.remembered import MOST, SMALL
 from xordal.types.varsets import LinkSet, VarSet, members
 
 
@@ -51,7 +50,7 @@ def disturbed(neighbours: Sequence[int], links: LinkSet) -> VarSet:
     return VarSet(found)
 
 
-def sets_around(neighbours: tuple[int, ...], anchors: int, size: int, n_missing: int) -> Iterable[VarSet]:
+def sets_around(neighbours: Sequence[int], anchors: int, size: int, n_missing: int) -> Iterable[VarSet]:
     """Return once each variable set that meets the anchors and hangs together by steps of at most two links.
 
     Parameters
@@ -71,11 +70,10 @@ def sets_around(neighbours: tuple[int, ...], anchors: int, size: int, n_missing:
     >>> [members(found) for found in sets_around(path, 0b0001, size=3, n_missing=1)]
     [(0, 1, 2)]
     """
-    grown = _all_grown if len(neighbours) <= SMALL else _grown
-    return grown(neighbours, 2, anchors, size, n_missing)
+    return _grown(neighbours, 2, anchors, size, n_missing)
 
 
-def linked_sets(neighbours: tuple[int, ...], anchors: int, size: int, n_missing: int) -> Iterable[VarSet]:
+def linked_sets(neighbours: Sequence[int], anchors: int, size: int, n_missing: int) -> Iterable[VarSet]:
     """Return once each variable set that meets the anchors and that its own links hold together.
 
     Examples
@@ -84,15 +82,7 @@ def linked_sets(neighbours: tuple[int, ...], anchors: int, size: int, n_missing:
     >>> [members(found) for found in linked_sets(path, 0b0001, size=4, n_missing=3)]
     [(0, 1, 2, 3)]
     """
-    grown = _all_grown if len(neighbours) <= SMALL else _grown
-    return grown(neighbours, 1, anchors, size, n_missing)
-
-
-@lru_cache(maxsize=MOST)
-def _all_grown(
-    neighbours: tuple[int, ...], step: int, anchors: int, size: int, n_missing: int
-) -> tuple[VarSet, ...]:
-    return tuple(_grown(neighbours, step, anchors, size, n_missing))
+    return _grown(neighbours, 1, anchors, size, n_missing)
 
 
 def _grown(neighbours: Sequence[int], step: int, anchors: int, size: int, n_missing: int) -> Iterator[VarSet]:

@@ -18,7 +18,6 @@ part of both is the whole set: nothing can come before them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from itertools import combinations
 
 from xordal.graph.chain import Addition, additions
@@ -69,7 +68,6 @@ def has_parts(variables: VarSet, links: LinkSet) -> bool:
     return any(not both & piece for piece in pieces(variables, links) for both in ends)
 
 
-@lru_cache(maxsize=1 << 12)  # sets of few variables lie in few ways, so that most are met again
 def parts(graph: ChordalGraph, variables: VarSet, links: LinkSet) -> tuple[Chain, ...]:
     """Return the parts of a set that misses these links, each as a chain from where it begins.
 

@@ -12,7 +12,6 @@ Example: on the path 0 - 1 - 2 the set {0, 1, 2} misses one link, 0 - 2, which i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
@@ -103,16 +102,10 @@ def within(graph: ChordalGraph, variables: VarSet) -> Candidate:
         return Candidate(variables, (), {})
     inside = members(variables)
     terms: SignedSets = {variables: 1}
-    for numbers, sign in _signed_numbers(graph.induced(inside)):
-        s = varset([inside[number] for number in numbers])
+    for numbers, sign in signed_sets(graph.induced(inside)).items():
+        s = varset([inside[number] for number in members(numbers)])
         terms[s] = terms.get(s, 0) - sign
     return Candidate(variables, links, {s: sign for s, sign in terms.items() if sign})
-
-
-@lru_cache(maxsize=1 << 12)  # sets of few variables are linked in few ways, so that most are met again
-def _signed_numbers(graph: ChordalGraph) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """Return the signed sets of a small graph as tuples of vertices."""
-    return tuple((members(s), sign) for s, sign in signed_sets(graph).items())
 
 
 def gains(changes: Sequence[SignedSets], oracle: EntropyOracle) -> list[float]:

@@ -32,7 +32,6 @@ from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import touched
 from xordal.graph.nearby import disturbed
 from xordal.graph.separators import SeparatorPaths
-from xordal.search.candidate import Candidate, candidate
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members, varset
 
 Labels = NDArray[np.int64]
@@ -108,7 +107,6 @@ class GraphState:
         self._since: dict[int, Change] = {}
         self._paths: SeparatorPaths | None = None
         self._paths_at = 0
-        self._candidates: dict[VarSet, Candidate | None] = {}
         self._words: NDArray[np.uint64] | None = None
 
     @property
@@ -146,15 +144,6 @@ class GraphState:
             self._words = words_of(self.graph.neighbours)
         return self._words
 
-    def candidate(self, variables: VarSet) -> Candidate | None:
-        """Return what completes a variable set as it is; None if that breaks chordality.
-
-        A candidate is asked for when it comes up, when it is scored and whenever it may be the best.
-        """
-        if variables not in self._candidates:
-            self._candidates[variables] = candidate(self.graph, variables)
-        return self._candidates[variables]
-
     def add(self, links: LinkSet) -> None:
         """Go on with links added that keep the graph chordal."""
         graph, steps = self.graph.extended(links), additions(self.graph, links)
@@ -178,7 +167,6 @@ class GraphState:
                 row = graph.neighbours[v].to_bytes(self._words.itemsize * self._words.shape[1], "little")
                 self._words[v] = np.frombuffer(row, dtype="<u8")
         self._since.clear()
-        self._candidates.clear()
 
 
 def labels_of(components: Sequence[int]) -> Labels:

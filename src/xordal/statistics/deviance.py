@@ -61,7 +61,10 @@ def _added(expected: Floats) -> Floats:
 
 @cache
 def _knots() -> tuple[Floats, Floats]:
-    """Return logs of expected rows, and mean and variance of the term of a Poisson cell at each."""
+    """Return logs of expected rows, and mean and variance of the term of a Poisson cell at each.
+
+    They are the same for all tables; worked out each time, learning twenty columns took 1.2 of the time.
+    """
     logs = np.linspace(np.log(_LEAST), np.log(_MOST), _N_KNOTS)
     return logs, np.array([_poisson_term(mu) for mu in np.exp(logs)]).T
 

@@ -49,7 +49,6 @@ class NeededParts:
     def __init__(self, law: NullLaw, n_levels: tuple[int, ...]) -> None:
         self._law = law
         self._n_levels = n_levels
-        self._known: dict[tuple[LinkSet, frozenset[VarSet]], list[_Part]] = {}
 
     def of(self, batch: Sequence[Evidence]) -> list[list[Evidence]]:
         """Return the parts of each candidate, all of which must be needed; itself where it is the only one."""
@@ -75,13 +74,8 @@ class NeededParts:
         """Return the parts of a candidate without their gains; none where only the whole is to be tested."""
         if found.is_fixed or not has_parts(found.variables, found.links):
             return []
-        key = found.links, frozenset(found.change)
-        if key not in self._known:
-            changes = [(links_of(chain), change(chain)) for chain in _parts_of(found)]
-            self._known[key] = [
-                (links, terms, free_parameters(terms, self._n_levels)) for links, terms in changes
-            ]
-        return self._known[key]
+        changes = [(links_of(chain), change(chain)) for chain in _parts_of(found)]
+        return [(links, terms, free_parameters(terms, self._n_levels)) for links, terms in changes]
 
     def _last(self, found: Evidence, chain: Chain, terms: SignedSets, gain: float) -> Evidence:
         """Return the part of a set that a chain adds."""

@@ -28,7 +28,7 @@ from xordal.statistics.margins import StepCounts, Strata, margins_of, strata
 from xordal.statistics.mean_bounds import mean_bounds
 from xordal.statistics.moments import Moments, moments_of, step_moments
 from xordal.statistics.permutation import expanded, shuffled_moments
-from xordal.types.varsets import EMPTY, LinkSet, SignedSets, VarSet, members, varset
+from xordal.types.varsets import EMPTY, SignedSets, VarSet, members, varset
 
 MOST_MEAN, MOST_VARIANCE = 4, 128
 """No step has a larger mean than so often its nominal degrees of freedom, or variance than their square."""
@@ -139,25 +139,15 @@ class NullLaw:
         self._seed = seed
         self._counts: dict[VarSet, CellCounts] = {}
         self._entropies: dict[VarSet, float] = {}
-        self._ordered: dict[VarSet, list[int]] = {}
         self._steps: dict[Addition, Moments] = {}
         self._bounds: dict[Addition, float] = {}
-        self._moments: dict[tuple[LinkSet, frozenset[VarSet], tuple[Addition, ...]], Moments] = {}
 
     def moments(self, batch: Sequence[Evidence]) -> list[Moments]:
         """Return mean and variance of each candidate's G2, were all its gain chance."""
-        keys = [
-            (found.links, frozenset(found.change), found.chain if found.is_fixed else ()) for found in batch
-        ]
-        new = {key: found for key, found in zip(keys, batch, strict=True) if key not in self._moments}
-        if not new:
-            return [self._moments[key] for key in keys]
-        chains = {key: self._chain(found) for key, found in new.items()}
-        self._count([margin for chain in chains.values() for step in chain for margin in _margins(step)])
-        self._work_out(step for chain in chains.values() for step in chain)
-        for key, chain in chains.items():
-            self._moments[key] = sum([self._steps[step] for step in chain], Moments(0, 0))
-        return [self._moments[key] for key in keys]
+        chains = [self._chain(found) for found in batch]
+        self._count([margin for chain in chains for step in chain for margin in _margins(step)])
+        self._work_out(step for chain in chains for step in chain)
+        return [sum([self._steps[step] for step in chain], Moments(0, 0)) for chain in chains]
 
     def gains(self, changes: Sequence[SignedSets]) -> list[float]:
         """Return by how many nats each change lowers the entropy of the network."""
@@ -229,9 +219,7 @@ class NullLaw:
         return sorted(chosen, key=profiles.__getitem__)
 
     def _ordered_counts(self, s: VarSet) -> list[int]:
-        if s not in self._ordered:
-            self._ordered[s] = sorted(self._counts[s].counts.tolist())
-        return self._ordered[s]
+        return sorted(self._counts[s].counts.tolist())
 
     def _count(self, sets: Iterable[VarSet]) -> None:
         new = [s for s in dict.fromkeys(sets) if s not in self._counts]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import inf
 
 from xordal.search.best_first import Scored
+from xordal.search.candidate import candidate
 from xordal.search.completing.legality import legal
 from xordal.search.problem import Judged, Problem, accepted, evidence
 from xordal.search.sources.bounded import BoundedSets
@@ -46,7 +47,7 @@ class AsItIs:
 
     def stands(self, scored: Scored) -> bool:
         """Whether a set is still legal and gains what it did."""
-        s, e, found = scored.variables, scored.what, self._state.candidate(scored.variables)
+        s, e, found = scored.variables, scored.what, candidate(self._state.graph, scored.variables)
         if found is not None and found.links == e.links and found.change == e.change:
             return True
         if self._known.get(s) == e.change:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xordal.graph.fill_in import Completion
-from xordal.search.candidate import Candidate
+from xordal.search.candidate import Candidate, candidate
 from xordal.search.problem import Problem
 from xordal.search.state import GraphState
 from xordal.types.varsets import VarSet
@@ -17,7 +17,7 @@ def legal(problem: Problem, state: GraphState, variables: VarSet) -> Candidate |
     rules = problem.rules
     if not rules.may_complete(variables):
         return None
-    found = state.candidate(variables)
+    found = candidate(state.graph, variables)
     return found if found is not None and rules.may_change(found.change) else None
 
 

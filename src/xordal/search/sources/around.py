@@ -30,7 +30,6 @@ from xordal.counting.compiled import Worth
 from xordal.counting.threads import interruptible
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.nearby import linked_sets, sets_around
-from xordal.graph.remembered import SMALL
 from xordal.search.candidate import Candidate, within
 from xordal.search.completing.legality import legal
 from xordal.search.problem import Problem
@@ -135,11 +134,8 @@ class HeldSets:
         """Whether kernels list the sets: where completing is all that counts, and enough was looked at."""
         if not self._has_kernels:
             may = self._holding is BY_COMPONENT and self._problem.rules.max_clique == inf
-            is_small = self._state.graph.n_vertices <= SMALL
-            self._has_kernels = (
-                may
-                and not is_small
-                and self._problem.kernels.pay(_WORTH_KERNELS, self._n_looked_at, "sets around links", _kernel)
+            self._has_kernels = may and self._problem.kernels.pay(
+                _WORTH_KERNELS, self._n_looked_at, "sets around links", _kernel
             )
         return self._has_kernels
 

@@ -14,6 +14,8 @@ with warnings.catch_warnings():  # its extension crashes where the warnings of i
     warnings.simplefilter("ignore")
     import pyagrum as gum
 
+    gum.MarkovRandomField()  # of an extension of its own, loaded at its first use
+
 __all__ = ["as_bayesian_network", "gum"]
 
 

@@ -49,8 +49,11 @@ def direct(
     else:
         screen.print_lines(screen.output(), arc_lines(directed))
     if isinstance(network, BayesianNetwork):
+        unmarked = ", and without marks, since it does not say what else would fit"
         screen.notes().print(
-            "Note: this network is directed already; its arcs are as they were.", soft_wrap=True
+            "Note: this network is directed already; its arcs are as they were"
+            f"{unmarked if network.unidentified is None else ''}.",
+            soft_wrap=True,
         )
     if file is not None and chosen is not None:
         output.write_network_to(file, directed, chosen)

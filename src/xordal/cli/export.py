@@ -47,7 +47,12 @@ def convert(
             show_default=False,
         ),
     ],
-    file: Annotated[str, typer.Argument(metavar="OUT", help="File to write.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT", help="File to write; - for standard output, with --to.", show_default=False
+        ),
+    ],
     to: To = None,
 ) -> None:
     """Convert a network from one format to another; the ending of OUT says to which.

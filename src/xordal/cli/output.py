@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.types.learned import Learned
 
+_WITH_MARKS = ("json", "graphml", "dot", "hif")  # HIF has no arcs to mark
 Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="File to write; - or none: standard output."),
@@ -86,9 +87,11 @@ def write_network_to(file: str, network: Network, to: str, *, is_quiet: bool = F
     """Write a network to a file in some format, with its names beside it where that is UAI, and say so."""
     import warnings
 
+    from xordal.cli import screen
     from xordal.errors import DataWarning
     from xordal.formats.endings import NAMES
     from xordal.formats.network_files import write_network
+    from xordal.model.directed import BayesianNetwork
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # said here in the manner of the command line
@@ -97,6 +100,10 @@ def write_network_to(file: str, network: Network, to: str, *, is_quiet: bool = F
         tell_rules_left_out(network)
     if not is_quiet:
         tell("the hidden groups" if to == "hif" else "the network", file)
+        if isinstance(network, BayesianNetwork) and network.unidentified and to not in _WITH_MARKS:
+            screen.notes().print(
+                "Note: this format has no marks (?) of arcs; JSON, GraphML and DOT keep them.", soft_wrap=True
+            )
         if to == "hif":
             tell_where_groups_are_from(network)
         if to.startswith("uai"):

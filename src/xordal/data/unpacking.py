@@ -34,7 +34,7 @@ _TABLES = (
 _WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 
 
-def unpacked(data: bytes, label: str) -> tuple[bytes, str]:
+def unpacked(data: bytes, label: str, most: int | None = None) -> tuple[bytes, str]:
     """Return what a compressed file holds, and its name in an archive; other bytes as they are.
 
     gzip, bzip2, xz and zstd are known, and zip archives of one file. An Excel workbook is a zip archive too,
@@ -43,7 +43,8 @@ def unpacked(data: bytes, label: str) -> tuple[bytes, str]:
     Raises
     ------
     DataError
-        If the compressed data are damaged, or an archive holds several files.
+        If the compressed data are damaged, an archive holds several files, or what is in it is larger than
+        ``most`` bytes.
 
     Examples
     --------
@@ -57,7 +58,9 @@ def unpacked(data: bytes, label: str) -> tuple[bytes, str]:
                 return data, label
             n_layers = _one_more(n_layers, label)
             inside, label = found
-            data = inside.read()
+            data = inside.read(-1 if most is None else most + 1)
+            if most is not None and len(data) > most:
+                raise DataError(f"{label} unpacks to more than {most:,} bytes, the most that is read.")
 
 
 def unpack_file(path: Path, label: str, most: int) -> None:

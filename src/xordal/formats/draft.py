@@ -57,7 +57,7 @@ class Draft:
         """Return the shape of a family's table: levels of the parents, then of the child; checked."""
         for name in (child, *parents):
             if name not in self.levels:
-                wrong(f"there is no variable {short(name)}: {nearest(name[:_SHOWN], self.levels)}")
+                wrong(f"there is no variable {short(name)} ({nearest(name[:_SHOWN], self.levels)})")
         if child in self.families:
             wrong(f"the probabilities of {short(child)} are there a second time")
         if len({child, *parents}) < len(parents) + 1:

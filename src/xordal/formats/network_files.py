@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from io import BufferedReader
@@ -16,6 +17,7 @@ from shlex import quote
 
 from xordal.data.files import file_bytes, is_web_page
 from xordal.data.json_lines import looks_like_json
+from xordal.data.unpacking import unpacked
 from xordal.data.write import is_standard_output, write_pieces, write_text
 from xordal.errors import ModelFileError, SettingsError, nearest
 from xordal.formats import model_file
@@ -102,7 +104,7 @@ def read_network(path: str | Path) -> Network:
     file = "standard input" if str(path) == "-" else str(path)
     if Path(path).is_dir():
         raise ModelFileError(f"{file!r} is a directory. Name a model file in it, as xordal learn -o writes it.")
-    data = file_bytes(path)
+    data, _ = unpacked(file_bytes(path), file, MOST_BYTES)
     start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{") and len(data) > MOST_BYTES:
         raise ModelFileError(f"{file} is larger than {MOST_BYTES:,} bytes; no network file is.")
@@ -129,7 +131,7 @@ def is_network_file(path: str | Path) -> bool:
             start = file.read(_LOOKED_AT)
     else:
         return False
-    text = start.decode("utf-8-sig", "replace").lstrip()
+    text = _unpacked_beginning(start).decode("utf-8-sig", "replace").lstrip()
     if text.startswith("["):  # a list of objects is a table
         return not looks_like_json(text)
     if text.startswith("{"):  # JSON Lines have a whole object in their first line
@@ -156,6 +158,16 @@ def _beginning_of_input() -> bytes:
     return data.peek(_LOOKED_AT) if isinstance(data, BufferedReader) else b""
 
 
+def _unpacked_beginning(start: bytes) -> bytes:
+    """Return what a file compressed with gzip begins with; the beginning of another file as it is."""
+    if not start.startswith(b"\x1f\x8b"):
+        return start
+    try:
+        return zlib.decompressobj(wbits=31).decompress(start, _LOOKED_AT)  # 31: with the head of gzip
+    except zlib.error:
+        return b""
+
+
 def _first_word(text: str) -> str:
     """Return the first word of a text that is no comment."""
     first = re.match(r"[a-z]*", text[_COMMENT.match(text).end() :][:16])  # type: ignore[union-attr]  # matches all
@@ -164,7 +176,7 @@ def _first_word(text: str) -> str:
 
 def _from_text(text: str, file: str, path: str | Path) -> Network:
     if is_uai(text):
-        beside = Path(f"{path}{NAMES}")
+        beside = Path(f"{str(path).removesuffix('.gz')}{NAMES}")
         has_names = str(path) != "-" and beside.is_file()
         return read_uai(text, file, file_bytes(beside).decode("utf-8", "replace") if has_names else None)
     if text[:4096].lstrip().startswith("{"):
@@ -260,7 +272,7 @@ def format_of(path: str, to: str | None = None) -> str:
     found = ending_of(path)
     if found is None:
         raise SettingsError(
-            f"The name {Path(path).name!r} does not say which format is meant. Say so (--to), or let it end in "
-            f"one of {', '.join(ENDINGS)}."
+            f"The name {Path(path).name or path!r} does not say which format is meant. Say so (--to, in Python "
+            f"to=), or let it end in one of {', '.join(ENDINGS)}."
         )
     return found

@@ -57,6 +57,11 @@ def from_pgmpy(model: Any) -> BayesianNetwork:
     DataError
         If a variable has no table, or the model is not sensible.
     """
+    if type(model).__name__ == "DiscreteMarkovNetwork":
+        raise SettingsError(
+            "There must be pgmpy's DiscreteBayesianNetwork, not DiscreteMarkovNetwork. Write it with pgmpy's "
+            "UAIWriter, and read the file with xordal.read_network: such a network has no arcs to keep."
+        )
     check_model(model, "get_cpds", "pgmpy's DiscreteBayesianNetwork")
     tables = {str(table.variable): table for table in model.get_cpds()}
     draft = Draft()

@@ -60,8 +60,7 @@ class Tokens:
 
     def take(self) -> str:
         """Return the present token and go on to the next; an error at the end."""
-        if self.is_end:
-            self.wrong("the file ends in the middle")
+        self._check_not_cut_short()
         text = self.text
         self._advance()
         return text
@@ -69,14 +68,16 @@ class Tokens:
     def word(self, what: str) -> str:
         """Return the present token, which must be a word or a string in quotes, and go on."""
         if not self.is_word:
-            self.wrong(f"there must be {what}, not {self._shown()}")
+            self._check_not_cut_short()
+            self.wrong(f"there must be {what}, not {short(self.text)}")
         return self.take()
 
     def expect(self, *wanted: str) -> None:
         """Go past tokens that must come next."""
         for text in wanted:
             if not self.accept(text):
-                self.wrong(f"there must be {short(text)}, not {self._shown()}")
+                self._check_not_cut_short()
+                self.wrong(f"there must be {short(text)}, not {short(self.text)}")
 
     def accept(self, wanted: str) -> bool:
         """Whether the present token is the one wanted; if so, go past it."""
@@ -100,8 +101,7 @@ class Tokens:
         assert passed is not None, "it matches nothing, too"
         self._found = self._syntax.token.finditer(self._whole, passed.end())
         self._advance()
-        if self.is_end:
-            self.wrong("the file ends in the middle")
+        self._check_not_cut_short()
         self._advance()
 
     def wrong(self, why: str) -> NoReturn:
@@ -114,8 +114,9 @@ class Tokens:
         self._place = self._last
         self.wrong(why)
 
-    def _shown(self) -> str:
-        return "the end of the file" if self.is_end else short(self.text)
+    def _check_not_cut_short(self) -> None:
+        if self.is_end:
+            self.wrong("the file ends in the middle")
 
     def _advance(self) -> None:
         self._last = self._place

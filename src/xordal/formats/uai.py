@@ -15,6 +15,10 @@ are read: pgmpy's order shows in rows that are nearer to a sum of one than other
 that it puts as comments behind the variables of each table. The first is written unless another :data:`Order`
 is asked for.
 
+In a Markov network pyAgrum lists the variables of a table in one order and its cells in another, which it tells
+in a comment: ``12 # {3, 1, 2}`` is a table of 12 cells in which variable 3 changes fastest. (pyAgrum 3.3 does
+not read that comment, and so does not read its own file as it was.)
+
 The names beside ``net.uai`` are in ``net.uai.names``, JSON with ``variables``, ``levels`` and ``order``, so
 that nothing has to be guessed. Without that file variables are called x0, x1, ... and their levels 0, 1, ...
 """
@@ -56,6 +60,7 @@ Where they sum to one in both orders, sums still differ in their last bits, whic
 _ANEW = "Remove it, which leaves x0, x1, ... as names, or write both files anew."
 
 _COMMENT = re.compile(r"#[^\n]*")
+_COMMENTED_TABLE = re.compile(r"^[ \t]*+[0-9]++[ \t]*+#[ \t]*+\{([0-9, \t]*+)\}", re.MULTILINE)
 _COMMENTED_SCOPE = re.compile(r"^[ \t]*[0-9]+(?:[ \t]+[0-9]+)+[ \t]*#[ \t]*\S", re.MULTILINE)
 
 Names = tuple[tuple[str, ...], tuple[tuple[Hashable, ...], ...]]
@@ -96,7 +101,8 @@ def read_uai(
         for scope, table in zip(scopes, tables, strict=True):
             if (table < 0).any():
                 numbers.wrong(f"the table of {scope} has negative numbers")
-        factors = [Factor(scope, table) for scope, table in zip(scopes, tables, strict=True)]
+        commented = _by_comments(scopes, tables, n_levels, text, file)
+        factors = [Factor(scope, table) for scope, table in commented]
         try:
             return markov_network(variables, levels, factors)
         except DataError as error:
@@ -126,6 +132,27 @@ def _in_order(
     nearer = _off_one(tables) - _off_one([t for _, t in by_pgmpy])
     is_pgmpy = told == "pgmpy" or (told is None and nearer > _NEARER)
     return by_pgmpy if is_pgmpy else list(zip(scopes, tables, strict=True))
+
+
+def _by_comments(
+    scopes: list[Scope], tables: list[Table], n_levels: list[int], text: str, file: str
+) -> list[tuple[Scope, Table]]:
+    """Return scopes and tables of a Markov network; in pyAgrum's files comments tell the order of the cells."""
+    comments = _COMMENTED_TABLE.findall(text)
+    if len(comments) != len(scopes):
+        return list(zip(scopes, tables, strict=True))
+    turned = []
+    for scope, table, comment in zip(scopes, tables, comments, strict=True):
+        by_word = {str(variable): variable for variable in scope}
+        words = [word.strip() for word in comment.split(",") if word.strip()]
+        if len(words) != len(scope) or set(words) != set(by_word):
+            raise ModelFileError(
+                f"{file}: the comment {short('{' + comment + '}')} of a table does not name its variables "
+                f"{scope[:8]}, so that the order of its cells is not known. Write the file anew."
+            )
+        slowest_first = tuple(by_word[word] for word in reversed(words))
+        turned.append((slowest_first, table.reshape([n_levels[v] for v in slowest_first])))
+    return turned
 
 
 def _from_pgmpy(scope: Scope, table: Table, n_levels: list[int]) -> tuple[Scope, Table]:

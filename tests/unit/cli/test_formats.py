@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -117,6 +118,34 @@ def test_mistakes_are_told_and_leave_nothing_behind(
     assert "cut.bif, line" in capsys.readouterr().err
     (tmp_path / "cut.bif").unlink()
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("to", ["bif", "uai"])
+def test_files_compressed_with_gzip_are_networks(
+    to: str, bif: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = tmp_path / f"plain.{to}"
+    assert run("convert", str(bif), str(plain)) == 0
+    packed = tmp_path / f"plain.{to}.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert run("compare", str(packed), str(bif), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["divergence"] == pytest.approx(0, abs=1e-12)
+    assert run("report", str(packed), "-o", str(tmp_path / "page.html")) == 0  # a network, and no table
+    packed.write_bytes(packed.read_bytes()[:-20])
+    assert run("convert", str(packed), str(tmp_path / "x.net")) == 1
+    assert "damaged or cut short" in capsys.readouterr().err
+
+
+def test_lost_marks_are_told(learned: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    marked, unmarked = tmp_path / "bn.json", tmp_path / "bn.bif"
+    assert run("direct", str(learned), "-o", str(marked)) == 0
+    assert run("direct", str(marked)) == 0
+    assert " marks" not in capsys.readouterr().err
+    assert run("convert", str(marked), str(unmarked)) == 0
+    assert "no marks" in capsys.readouterr().err
+    assert run("direct", str(unmarked)) == 0
+    assert "without marks" in capsys.readouterr().err
 
 
 def test_direct_prints_and_writes_arcs(

@@ -74,7 +74,7 @@ ROW = "probability ( a ) { table 0.5, 0.5; }\n"
         ("network a { /* }", "not closed"),
         ("network a { }", "at least one variable"),
         ("network " + "{" * 100_000, "ends in the middle"),
-        ("variable " + "x" * 1_000_000, "there must be"),
+        ("variable " + "x" * 1_000_000, "the file ends in the middle"),
     ],
 )
 def test_wrong_bif(text: str, words: str, tmp_path: Path) -> None:

@@ -263,6 +263,32 @@ def test_uai_of_a_markov_network() -> None:
     assert network.query("x1")["0"] == pytest.approx(joint.sum(axis=(0, 2))[0])
 
 
+def test_comments_tell_the_order_of_cells_in_markov_networks_of_pyagrum() -> None:
+    """The first variable of the comment changes fastest, whatever the line of the scope says."""
+    text = "MARKOV\n2 # nbr Nodes\n2 3\n2 # nbr Factors\n2 1 0\n1 1\n\n"
+    text += "6 # {0, 1}\n1 2\n 3 4\n 5 6\n3 # {1}\n1 1 2\n"
+    network = read_uai(text)
+    assert isinstance(network, DecomposableMarkovNetwork)
+    joint = np.array([[1, 3, 5 * 2], [2, 4, 6 * 2.0]])
+    cells = np.indices((2, 3)).reshape(2, -1)
+    assert np.allclose(np.exp(network.log_prob(cells)), (joint / joint.sum()).reshape(-1))
+    for odd in ("{0, 2}", "{1}", "{0, 0}", "{}"):
+        with pytest.raises(ModelFileError, match="does not name its variables"):
+            read_uai(text.replace("{0, 1}", odd))
+
+
+@pytest.mark.parametrize(
+    "last",
+    ["network n {", "variable", "variable a {", "type discrete", "{ yes", "};", "( a", ") {", "table 0.2"],
+)
+def test_a_file_that_ends_in_the_middle_says_so(last: str) -> None:
+    whole = (
+        "network n { } variable a { type discrete [ 2 ] { yes, no }; } probability ( a ) { table 0.2, 0.8; }"
+    )
+    with pytest.raises(ModelFileError, match="line 1: the file ends in the middle"):
+        read_bif(whole[: whole.index(last) + len(last)])
+
+
 def test_a_uai_table_whose_sums_are_one_in_both_orders_is_read_as_the_format_says() -> None:
     """The sums of these rows and columns are all one, but for their last bits."""
     table = [

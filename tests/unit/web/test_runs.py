@@ -196,7 +196,7 @@ def cut(data: bytes) -> bytes:
         ("bif", cut, "net, line "),
         ("bif", lambda data: data.replace(b"0.5", b"0.9", 1), "instead of 1"),
         ("xmlbif", cut, "is no XML, or is cut short"),
-        ("net", cut, "not the end of the file"),
+        ("net", cut, "the file ends in the middle"),
         ("uai", cut, "the file ends before"),
         ("dot", bytes, "is DOT, which can be written and not read"),
         ("graphml", bytes, "is GraphML, which can be written and not read"),

@@ -669,6 +669,9 @@ def test_questions_of_a_survey_as_names_leave_tables_in_sight(
     assert page.evaluate(fits)
     page.locator("#learn").click()
     page.wait_for_selector(READY)
+    heading = page.locator("#groups h3").first
+    assert "…" in heading.inner_text() and len(heading.inner_text()) < 3 * 70
+    assert all(question in str(heading.get_attribute("title")) for question in QUESTIONS)
     first = page.locator("#groups .contrast").first
     expect(first.locator("td").last).to_be_visible()
     right = "(one, other) => one.getBoundingClientRect().right <= other.getBoundingClientRect().right"
@@ -907,6 +910,22 @@ def test_300_variables_search_zoom_and_focus_on_a_group(page: Page, tmp_path: Pa
         assert whole["x"] <= box["x"] and box["x"] + box["width"] <= whole["x"] + whole["width"]
     page.get_by_role("button", name="Show all columns").click()
     expect(cards).to_have_count(300)
+
+
+def test_a_download_that_is_refused_says_why(page: Page, context: BrowserContext, box: Path) -> None:
+    learned(page, box)
+    run = page.url.rsplit("/", 1)[1]
+    other = context.new_page()  # the refusal is in its console, as it should be
+    other.goto(page.url)
+    other.wait_for_selector(READY)
+    page.locator(".brand").click()
+    row = page.locator(f'.earlier li:has(a[href="#/run/{run}"])')
+    row.get_by_role("button").click()
+    row.get_by_role("button").click()
+    expect(row).to_have_count(0)
+    other.locator("#downloads summary").click()
+    other.locator("[data-what=bif]").click()
+    expect(other.locator("#said")).to_contain_text("This run is not here; it may have been removed.")
 
 
 def test_files_to_keep(page: Page, box: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ MOST_BYTES = 2**28
 _LOOKED_AT = 4096  # bytes that tell a network from a table
 _COMMENT = re.compile(r"(?:\s++|//[^\n]*+|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _DOT = re.compile(r"\s*(?:strict\s+)?(?:di)?graph\b[^{]*\{", re.IGNORECASE)
+_XML = re.compile(r"<(?:[?!]|BIF\b|[A-Za-z_:][\w.:-]*(?:\s[^<>]*)?/?>\s*(?:<|\Z))", re.IGNORECASE)
 _BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
 
 
@@ -134,15 +135,30 @@ def is_network_file(path: str | Path) -> bool:
     text = _unpacked_beginning(start).decode("utf-8-sig", "replace").lstrip()
     if text.startswith("["):  # a list of objects is a table
         return not looks_like_json(text)
-    if text.startswith("{"):  # JSON Lines have a whole object in their first line
-        return not text.startswith('{"') or '"format"' in text[:400] or "}" not in text.partition("\n")[0]
-    # The header of a table may well begin with a word of these formats, such as "class"; it has no braces.
+    if text.startswith("{"):
+        return not _is_json_lines(text)
+    # The header of a table may well begin with a word of these formats, such as "class"; it has no braces. Nor
+    # has one that begins with "<18" or "<none>" a tag that another tag follows.
     return (
-        (text.startswith("<") and not is_web_page(start))
+        (_XML.match(text) is not None and not is_web_page(start))
         or is_uai(text)
         or _DOT.match(text) is not None
         or (_first_word(text) in (*_BIF_WORDS, *_NET_WORDS) and "{" in text)
     )
+
+
+def _is_json_lines(text: str) -> bool:
+    r"""Whether an object is the first of many: whole in its line, with another below it if it says its format.
+
+    Examples
+    --------
+    >>> _is_json_lines('{"format": "A4"}\n{"format": "A5"}'), _is_json_lines('{"format": "xordal network"}')
+    (True, False)
+    """
+    first, _, rest = text.partition("\n")
+    if not looks_like_json(text) or "}" not in first:
+        return False
+    return '"format"' not in text[:400] or rest.lstrip().startswith("{")
 
 
 def _beginning_of_input() -> bytes:

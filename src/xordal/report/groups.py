@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 
-from xordal.formats.shown import beside, shown
+from xordal.formats.shown import beside, brief, shown
 from xordal.formats.text import (
     MOST_GROUPS,
     VISIBLE_PAIRS,
@@ -20,8 +21,9 @@ from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.evidence import GroupTables, evidence_of
 from xordal.types.groups import Share, Submodel
 from xordal.types.learned import Learned
-from xordal.types.varsets import LinkSet, members
+from xordal.types.varsets import LinkSet, VarSet, members
 
+_LONGEST = 64  # letters of a name in a heading
 _MOST_CELLS = 3000  # cells of evidence in a page, so that it stays small however many groups there are
 
 
@@ -29,10 +31,12 @@ _MOST_CELLS = 3000  # cells of evidence in a page, so that it stays small howeve
 class GroupSummary:
     """A hidden group in words, with its evidence; without it where a page has enough already.
 
-    ``heading`` has the parts between bars. ``variables`` and ``links`` are numbers.
+    ``heading`` has the parts between bars, long names without their middle; ``names`` is the same with all in
+    full, or empty where that is no different. ``variables`` and ``links`` are numbers.
     """
 
     heading: str
+    names: str
     kind: str
     variables: tuple[int, ...]
     links: LinkSet
@@ -60,10 +64,13 @@ def group_summaries(network: DecomposableMarkovNetwork, learned: Learned) -> tup
 
 
 def _summary(learned: Learned, group: Submodel, evidence: GroupTables | None) -> GroupSummary:
-    parts = " | ".join(beside(learned.names(block)) for block in group.partition)
-    given = ", ".join(map(shown, learned.names(group.context)))
+    whole = {name: shown(name) for name in learned.names(VarSet(group.variables | group.context))}
+    short = brief(whole.values(), _LONGEST)
+    heading = _heading(learned, group, {name: short[text] for name, text in whole.items()})
+    names = _heading(learned, group, whole)
     return GroupSummary(
-        heading=f"{parts}, given {given}" if given else parts,
+        heading=heading,
+        names="" if names == heading else names,
         kind=group.kind,
         variables=members(group.variables | group.context),
         links=group.colored_links(),
@@ -74,6 +81,12 @@ def _summary(learned: Learned, group: Submodel, evidence: GroupTables | None) ->
         words=tuple(_words(learned, group)),
         evidence=evidence,
     )
+
+
+def _heading(learned: Learned, group: Submodel, texts: Mapping[str, str]) -> str:
+    parts = " | ".join(beside(texts[name] for name in learned.names(block)) for block in group.partition)
+    given = ", ".join(texts[name] for name in learned.names(group.context))
+    return f"{parts}, given {given}" if given else parts
 
 
 def _words(learned: Learned, group: Submodel) -> list[str]:

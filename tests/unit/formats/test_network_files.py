@@ -30,7 +30,7 @@ from xordal import (
 )
 from xordal.formats.bif import RESERVED, read_bif
 from xordal.formats.hugin_net import read_net
-from xordal.formats.network_files import format_of, network_text, read_network, write_network
+from xordal.formats.network_files import format_of, is_network_file, network_text, read_network, write_network
 from xordal.formats.plain_words import original, plain_level, plain_word, printable
 from xordal.formats.uai import read_uai
 from xordal.learning.fitting import fit_network
@@ -499,3 +499,40 @@ def test_names_levels_and_places_of_families_are_checked() -> None:
     ):
         with pytest.raises(DataError, match=words):
             BayesianNetwork(variables, levels, families)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<18,x\n1,0\n",
+        "<18>,x\n1,0\n",
+        "<none>,x\n1,0\n",
+        "<none>\tx\n1\t0\n",
+        '{"format": "A4", "x": 0}\n{"format": "A5", "x": 1}\n',
+        '{"format": "xordal network", "x": 0}\n{"format": "BIF", "x": 1}\n',
+        '{ "a": 0, "b": 1}\n{ "a": 1, "b": 1}\n',
+    ],
+)
+def test_a_table_that_begins_like_a_network(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    path.write_text(text)
+    assert not is_network_file(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<?xml version="1.0"?>\n<BIF VERSION="0.3">',
+        "<BIF",
+        "<!-- made by hand -->\n<BIF>",
+        '<BIF VERSION="0.3"><NETWORK>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n  <graph>',
+        '{"format": "xordal network", "version": 1}',
+        '{"format": "xordal network", "version": 1,\n"variables": [{}]}',
+        '{\n"format": "xordal network",\n',
+    ],
+)
+def test_a_network_is_known_by_how_it_begins(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "network"
+    path.write_text(text)
+    assert is_network_file(path)

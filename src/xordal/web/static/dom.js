@@ -62,8 +62,8 @@ export class Refused extends Error {
   constructor(status, message) { super(message); this.status = status; }
 }
 
-const answered = async answer => {
-  if (answer.ok) return answer.json();
+const accepted = async answer => {
+  if (answer.ok) return answer;
   const text = await answer.text();
   let message = text;
   try { message = JSON.parse(text).error; } catch { /* the gate answers in plain text */ }
@@ -74,12 +74,20 @@ const GONE = "The server does not answer. Is xordal serve still running?";
 const asked = async (path, options) => {
   let answer;
   try { answer = await fetch(path, options); } catch { throw new Refused(0, GONE); }
-  return answered(answer);
+  return accepted(answer);
 };
+const told = async (path, options) => (await asked(path, options)).json();
 
-export const get = path => asked(path, {});
-export const post = (path, body) => asked(path, { method: "POST", body: JSON.stringify(body ?? null) });
-export const remove = path => asked(path, { method: "DELETE" });
+export const get = path => told(path, {});
+export const post = (path, body) => told(path, { method: "POST", body: JSON.stringify(body ?? null) });
+export const remove = path => told(path, { method: "DELETE" });
+
+// A file to keep, and its name: a link alone would say nothing where the server refuses it.
+export const fetchFile = async path => {
+  const answer = await asked(path, {});
+  const [, name] = /filename="([^"]*)"/.exec(answer.headers.get("content-disposition"));
+  return [await answer.blob(), name];
+};
 
 export const upload = (file, onProgress) => new Promise((resolve, reject) => {
   const request = new XMLHttpRequest();  // fetch does not tell how far an upload is

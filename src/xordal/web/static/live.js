@@ -1,5 +1,5 @@
 // A run while it learns, and what it has learned.
-import { button, get, listen, made, number, once, post, timeLeft } from "./dom.js";
+import { button, fetchFile, get, listen, made, number, once, post, timeLeft } from "./dom.js";
 import { NetworkMap } from "./map.js";
 import { Workbench, thatHide, whatHides } from "./workbench.js";
 
@@ -136,17 +136,22 @@ const stepsSection = network => network.steps.length ? made("section", {}, made(
 const FILES = [["report", "Report (one HTML page)"], ["svg", "Picture (SVG)"], ["png", "Picture (PNG)"], ["json", "Network (xordal's model file)"], ["bif", "BIF"], ["xmlbif", "XMLBIF"], ["net", "Hugin NET"], ["uai", "UAI"], ["uai-names", "UAI: the names beside it"], ["uai-pgmpy", "UAI for pgmpy"], ["uai-pyagrum", "UAI for pyAgrum"], ["graphml", "GraphML"], ["dot", "DOT"], ["hif", "HIF (hidden groups)"]];
 
 const downloads = (menu, run, map, signal) => {
-  const save = (blob, ending) => {
+  const save = (blob, name) => {
     const address = URL.createObjectURL(blob);
-    made("a", { href: address, download: `${run.label.replace(/\.[^.]*$/, "")}.${ending}` }).click();
+    made("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
-  const pictures = { svg: () => save(new Blob([map.picture()], { type: "image/svg+xml" }), "svg"), png: async () => save(await map.pictureAsPng(), "png") };
+  const name = run.label.replace(/\.[^.]*$/, "");
+  const pictures = { svg: () => save(new Blob([map.picture()], { type: "image/svg+xml" }), `${name}.svg`), png: async () => save(await map.pictureAsPng(), `${name}.png`) };
+  const file = (what, text) => {
+    const href = `/api/runs/${run.id}/download/${what}`, fetched = once(async () => save(...await fetchFile(href)));
+    return made("a", { href, download: true, text, "data-what": what, on: { click: async event => { event.preventDefault(); await fetched(); } } });
+  };
   const leaving = event => {
     if (!menu.open || (event.type === "click" ? menu.contains(event.target) : event.key !== "Escape")) return;
     if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
     menu.open = false;
   };
-  for (const name of ["click", "keydown"]) document.addEventListener(name, leaving, { signal });
-  menu.append(made("ul", {}, ...FILES.map(([what, text]) => made("li", {}, pictures[what] ? button(text, pictures[what], { "data-what": what }) : made("a", { href: `/api/runs/${run.id}/download/${what}`, download: true, text, "data-what": what })))));
+  for (const kind of ["click", "keydown"]) document.addEventListener(kind, leaving, { signal });
+  menu.append(made("ul", {}, ...FILES.map(([what, text]) => made("li", {}, pictures[what] ? button(text, pictures[what], { "data-what": what }) : file(what, text)))));
 };

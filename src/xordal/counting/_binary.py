@@ -49,11 +49,12 @@ class Columns(NamedTuple):
 
 
 @kernel
-def scan_binary(columns: Columns, firsts: Any, turn: Any, goal: Goal) -> Any:
+def scan_binary(columns: Columns, firsts: Any, turn: Any, span: Any, goal: Goal) -> Any:
     """Return slots (j, k) of triples that reach the bar, what is measured, each i taken, where its own end.
 
-    Threads that are given the same ``turn`` share the firsts out between them.
+    Threads that are given the same ``turn`` share the firsts out between them. Every j is in the span.
     """
+    low, high = span
     n_slots = len(columns.ones)
     words, n_words, pairs, share = columns.words, columns.n_words, columns.pairs, columns.share
     weight, is_given = columns.scale * columns.scale, goal.measure == INTERACTION
@@ -81,14 +82,14 @@ def scan_binary(columns: Columns, firsts: Any, turn: Any, goal: Goal) -> Any:
             for k in range(start * LANES, n_slots):
                 more[k] = pairs[i * n_slots + k] - n * p_i * share[k]
                 chi_i[k] = more[k] * more[k] * (i_unit * weight[k])
-        for j_block in range(start, n_blocks):
+        for j_block in range(max(start, low // LANES), min(n_blocks, (high + LANES - 1) // LANES)):
             for k_block in range(j_block, n_blocks):
                 product(rows, j_block * step, rows, k_block * step, width, counts, k_block * LANES, n_slots)
             at, bar = j_block * LANES, max(goal.bars[0, 0, 0], goal.floors[shape])
             limit = limit_after(columns, i, j_block, bar, part) if is_given else limit_of(bar)
             for lane in range(LANES):
                 j = at + lane
-                if j <= i or j >= columns.n_columns:
+                if j <= i or j < low or j >= min(high, columns.n_columns):
                     continue
                 t_at, jk_at, first = lane * n_slots + at, j * n_slots + at, 255 & ~((2 << lane) - 1)
                 if is_given:

@@ -94,8 +94,11 @@ def fill_own(columns: Columns, i: int, in_cells: Any, rows: Any, own: Any) -> No
 
 
 @kernel
-def scan_fours(columns: Columns, triples: Any, h: int, goal: Goal) -> Any:
-    """Return slots (j, k) of sets that reach the bar, what is measured of them, each i, where its own end."""
+def scan_fours(columns: Columns, triples: Any, h: int, seconds: Any, goal: Goal) -> Any:
+    """Return slots (j, k) of sets that reach the bar, what is measured of them, and where those of each i end.
+
+    The seconds are the i, later than h.
+    """
     n_slots, words, n_words, n = len(columns.ones), columns.words, columns.n_words, float(columns.n_rows)
     pairs, entropies, n_columns = columns.pairs, columns.entropies, columns.n_columns
     n_blocks, table, shape = n_slots // LANES, n_slots * n_slots, goal.shapes[0, 0, 0]
@@ -104,7 +107,6 @@ def scan_fours(columns: Columns, triples: Any, h: int, goal: Goal) -> Any:
     own, room = np.zeros(n_slots), room_for_bits(n_slots, 4)
     counts, hits = room.counts, room.hits
     found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
-    seconds = np.arange(h + 1, n_columns)
     ends = np.zeros(len(seconds), np.int64)
     width_h = divide(words, n_words, columns.ones[h], h, with_h, mask, n_blocks)
     for place in range(len(seconds)):
@@ -143,7 +145,7 @@ def scan_fours(columns: Columns, triples: Any, h: int, goal: Goal) -> Any:
                     room.alone[0], room.alone[1], room.alone[2] = entropies[h], entropies[i], entropies[j]
                     found = offer_fours(columns, triples, (h, i, j), in_cells, rows, goal, room, found)
         ends[place] = found.n
-    return found.sets[: found.n], found.shared[: found.n], seconds, ends
+    return found.sets[: found.n], found.shared[: found.n], ends
 
 
 @kernel

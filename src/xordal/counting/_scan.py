@@ -190,14 +190,14 @@ def scan_sets(parents: Cells, pairs: Any, layout: Layout, firsts: Any, turn: Any
     """Return last two variables of sets that can reach the bar, what they share, firsts taken, where each ends.
 
     The sets are those of one of the firsts and two later variables, together with the prefix of the parents.
-    Threads that are given the same ``turn`` share the firsts out between them. Where there is no first, the
-    sets are pairs whose lower variable lies in the span.
+    Threads that are given the same ``turn`` share the firsts out between them. The lower of the two lies in the
+    span. Where there is no first, the sets are such pairs and the prefix.
     """
     n_parents, n_planes = len(parents.rows), parents.ones.shape[1] // LANES
     derived = 1 if pairs.shape[1] > 0 and len(firsts) > 0 else 0
     found = Found(np.empty((64, 2), np.int32), np.empty(64), 0)
     taken, ends = np.empty(len(firsts), np.int64), np.empty(len(firsts), np.int64)
-    n_taken, most, n_prefix = 0, 1, len(goal.dims)
+    n_taken, most, n_prefix, (low, high) = 0, 1, len(goal.dims), span
     for i in firsts:
         most = max(most, layout.levels[layout.block_of[i]])
     room = room_for(layout, n_parents * most, n_prefix + (1 if len(firsts) > 0 else 0) + 2)
@@ -218,7 +218,7 @@ def scan_sets(parents: Cells, pairs: Any, layout: Layout, firsts: Any, turn: Any
                 margins = margins_of(cells, parents, layout, i)
             shape = (n_parents, layout.levels[block] - derived, derived)
             room.dims[n_prefix], room.alone[n_prefix] = layout.levels[block], goal.entropies[i]
-            first, span = layout.group[block], (i + 1, len(layout.block_of))
+            first, span = layout.group[block], (max(i + 1, low), min(len(layout.block_of), high))
         found = scan_pairs(cells, margins, shape, pairs, layout, span, first, goal, room, found)
         if len(firsts) > 0:
             taken[n_taken], ends[n_taken] = i, found.n

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement, permutations
+from math import comb
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -24,6 +25,41 @@ _MOST_TRIPLES = 1 << 28  # bytes of triple counts kept while sets of four are sc
 
 Found = tuple[NDArray[np.int32], NDArray[np.float64]]
 Prefix = tuple[_cells.Cells, NDArray[np.int32]]
+EVERY = (0, 1 << 62)
+_FEW = 8  # variables that come next
+
+
+class Part(NamedTuple):
+    """Sets that begin with some variables, and one of those that may come next; these follow each other."""
+
+    prefix: tuple[int, ...]
+    nexts: tuple[int, ...]
+    n_sets: int
+
+
+def parts_of(
+    prefix: tuple[int, ...], later: Sequence[int], order: int, most: int, largest_prefix: int
+) -> Iterator[Part]:
+    """Yield the sets that begin with a prefix and go on in later variables, about so many at a time, in order.
+
+    >>> [(p.prefix, p.nexts, p.n_sets) for p in parts_of((0,), [1, 2, 3, 4], 3, most=4, largest_prefix=1)]
+    [((0,), (1,), 3), ((0,), (2, 3), 3)]
+    """
+    n_after, nexts, n_sets = order - len(prefix) - 1, list[int](), 0
+    for place, v in enumerate(later):
+        n_own = comb(len(later) - place - 1, n_after)
+        if nexts and (n_sets + n_own > most or not n_own):
+            yield Part(prefix, tuple(nexts), n_sets)
+            nexts, n_sets = [], 0
+        if not n_own:
+            return
+        if n_own > most and len(prefix) < largest_prefix:
+            yield from parts_of((*prefix, v), later[place + 1 :], order, most, largest_prefix)
+            continue
+        nexts.append(v)
+        n_sets += n_own
+    if nexts:
+        yield Part(prefix, tuple(nexts), n_sets)
 
 
 @lru_cache(maxsize=8)
@@ -93,31 +129,63 @@ class BitScan:
         found = [self._longer(self._prefix, (), first, unwanted) for first in firsts if not unwanted.is_set()]
         return _joined(found, self._order)
 
+    def scan_part(self, part: Part, unwanted: Event) -> Found:
+        """Return what :meth:`scan` would of a part of the sets of one first; none once unwanted."""
+        if unwanted.is_set():
+            return np.empty((0, self._order), np.int32), np.empty(0)
+        if self._triple_counts is not None:
+            return self._binary_fours(part.prefix[0], np.array(part.nexts))
+        parent, kept = self._prefix, part.prefix[: self._order - 3]
+        for place, v in enumerate(kept):
+            # To count all pairs for a few variables costs more than it saves.
+            parent = self._below(parent, v, is_whole=place + 1 < len(kept) or len(part.nexts) > _FEW)
+        if len(part.prefix) > len(kept):
+            span = part.nexts[0], part.nexts[-1] + 1
+            return self._triples(parent, kept, np.array(part.prefix[-1:]), first_turn(), span)
+        if len(kept) == self._order - 3:
+            return self._triples(parent, kept, np.array(part.nexts), first_turn())
+        found = [self._longer(parent, kept, v, unwanted) for v in part.nexts if not unwanted.is_set()]
+        return _joined(found, self._order)
+
+    @property
+    def largest_prefix(self) -> int:
+        """How many variables a prefix may have whose sets are looked at in parts."""
+        return 1 if self._triple_counts is not None else self._order - 2
+
     def _longer(self, parent: Prefix, prefix: tuple[int, ...], v: int, unwanted: Event) -> Found:
         """Return the sets that begin with a prefix and one more variable."""
-        if self._columns is not None and self._triple_counts is not None:
-            return self._binary_fours(self._columns, self._triple_counts, v)
-        prefix = (*prefix, v)
-        levels = self._rows.n_levels[v]
-        cells = _cells.children(parent[0], self._layout, v, self._may_count_pairs(parent[0], levels))
         later = self._variables[self._variables > v]
+        if self._triple_counts is not None:
+            return self._binary_fours(v, later)
+        cells, prefix = self._below(parent, v), (*prefix, v)
         if len(prefix) == self._order - 3:
             return self._triples(cells, prefix, later, first_turn())
         found = [self._longer(cells, prefix, int(u), unwanted) for u in later if not unwanted.is_set()]
         return _joined(found, self._order)
+
+    def _below(self, parent: Prefix, v: int, *, is_whole: bool = True) -> Prefix:
+        """Return the cells of a prefix with one more variable, and their pairs where all may be asked for."""
+        may_count = is_whole and self._may_count_pairs(parent[0], self._rows.n_levels[v])
+        below: Prefix = _cells.children(parent[0], self._layout, v, may_count)
+        return below
 
     def _may_count_pairs(self, cells: _cells.Cells, times: int) -> bool:
         n_slots = cells.ones.shape[1]
         return bool(len(cells.rows) * times * n_slots * n_slots * 4 <= _MOST_PAIRS)
 
     def _triples(
-        self, parent: Prefix, prefix: tuple[int, ...], firsts: NDArray[np.int64], turn: NDArray[np.int64]
+        self,
+        parent: Prefix,
+        prefix: tuple[int, ...],
+        firsts: NDArray[np.int64],
+        turn: NDArray[np.int64],
+        span: tuple[int, int] = EVERY,
     ) -> Found:
         if not len(firsts):
             return np.empty((0, self._order), np.int32), np.empty(0)
         if self._columns is not None:
-            return self._binary_triples(self._columns, firsts, turn)
-        pairs, shared, taken, ends = self._scan_sets(parent, prefix, firsts, turn, (0, 0))
+            return self._binary_triples(self._columns, firsts, turn, span)
+        pairs, shared, taken, ends = self._scan_sets(parent, prefix, firsts, turn, span)
         sets = np.empty((len(pairs), self._order), np.int32)
         sets[:, : len(prefix)] = prefix
         sets[:, -3] = np.repeat(taken, np.diff(ends, prepend=0))
@@ -125,27 +193,33 @@ class BitScan:
         return sets, np.maximum(shared, 0.0)
 
     def _binary_triples(
-        self, columns: _binary.Columns, firsts: NDArray[np.int64], turn: NDArray[np.int64]
+        self,
+        columns: _binary.Columns,
+        firsts: NDArray[np.int64],
+        turn: NDArray[np.int64],
+        span: tuple[int, int],
     ) -> Found:
         """Return triples of binary variables."""
         slots = np.searchsorted(self._variables, firsts)
+        low, high = np.searchsorted(self._variables, span).tolist()
         goal, levels = self._goal(())
-        later, shared, taken, ends = _binary.scan_binary(columns, slots, turn, goal)
+        later, shared, taken, ends = _binary.scan_binary(columns, slots, turn, (low, high), goal)
         self._learn_of(goal, levels)
         sets = np.empty((len(later), 3), np.int32)
         sets[:, 0] = self._variables[np.repeat(taken, np.diff(ends, prepend=0))]
         sets[:, 1:] = self._variables[later]
         return sets, np.maximum(shared, 0.0)
 
-    def _binary_fours(self, columns: _binary.Columns, triple_counts: NDArray[np.int32], first: int) -> Found:
-        """Return sets of four binary variables, of one first."""
-        slot = int(np.searchsorted(self._variables, first))
+    def _binary_fours(self, first: int, seconds: NDArray[np.int64]) -> Found:
+        """Return sets of four binary variables, of one first and one of some seconds."""
+        assert self._columns is not None and self._triple_counts is not None
+        slot, slots = int(np.searchsorted(self._variables, first)), np.searchsorted(self._variables, seconds)
         goal, levels = self._goal((first,))
-        later, shared, seconds, ends = _fours.scan_fours(columns, triple_counts, slot, goal)
+        later, shared, ends = _fours.scan_fours(self._columns, self._triple_counts, slot, slots, goal)
         self._learn_of(goal, levels)
         sets = np.empty((len(later), 4), np.int32)
         sets[:, 0] = first
-        sets[:, 1] = self._variables[np.repeat(seconds, np.diff(ends, prepend=0))]
+        sets[:, 1] = np.repeat(seconds, np.diff(ends, prepend=0))
         sets[:, 2:] = self._variables[later]
         return sets, np.maximum(shared, 0.0)
 

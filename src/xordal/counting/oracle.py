@@ -119,7 +119,9 @@ class ScanBlock:
     Attributes
     ----------
     firsts
-        The lowest variables of the sets looked at: all sets that begin with one of these are done.
+        The lowest variables of the sets looked at: all sets that begin with one of these are done, with this
+        block. A scan for the best so many may cut the sets of one variable into blocks; all but the last of
+        these then name none.
     sets
         Shape (found, order): variables in increasing order, rows lexicographic.
     shared

@@ -64,10 +64,17 @@ class PlainScanner:
                 ((first, *rest) for rest in combinations([v for v in others if v > first], order - 1))
                 for first in firsts
             )
-            found = [self._reaching(block, at_least, base, measure, best) for block in _blocks(every)]
+            n_left, found = sum(n_begin[first] for first in firsts), []
+            for block in _blocks(every):
+                reaching = self._reaching(block, at_least, base, measure, best)
+                if top is not None and len(block) < n_left:
+                    n_left -= len(block)
+                    yield ScanBlock((), *reaching, len(block))
+                else:
+                    found.append(reaching)
             sets = np.concatenate([np.empty((0, order), np.int32), *(sets for sets, _ in found)])
             shared = np.concatenate([np.empty(0), *(shared for _, shared in found)])
-            yield ScanBlock(tuple(firsts), sets, shared, sum(n_begin[first] for first in firsts))
+            yield ScanBlock(tuple(firsts), sets, shared, n_left)
 
     def extensions(self, bases: Sequence[VarSet]) -> NDArray[np.float64]:
         """Return I(v; base) in nats, shape (bases, variables); zero for the variables of a base."""

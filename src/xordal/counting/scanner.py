@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import accumulate, combinations, compress, filterfalse, islice, repeat
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from xordal.counting._turns import first_turn
 from xordal.counting.best import ALL, Best
-from xordal.counting.bit_scan import BitScan
+from xordal.counting.bit_scan import BitScan, Part, parts_of
 from xordal.counting.extensions import extensions
 from xordal.counting.measures import measured
 from xordal.counting.oracle import Bar, Measure, ScanBlock
@@ -36,6 +36,7 @@ from xordal.types.varsets import EMPTY, VarSet, members
 _LARGEST_TABLE = 4096  # cells of sets scanned in bits
 _LARGEST_BINARY = 1 << 16  # the same where all variables are binary
 _TASK, _LEAST_TASK = 1 << 28, 1 << 22  # words multiplied by one call: some tens of milliseconds, some tenths
+_LONG = 1 << 30  # words of the sets of one first, from which a scan for the best takes them in parts
 _MOST_SETS = 1 << 21  # that a block of several firsts may hold
 _SCORING = 24  # what scoring a set costs, in words
 _BATCH = 1024  # sets counted by codes at once
@@ -50,6 +51,7 @@ class Field(NamedTuple):
     narrow: tuple[int, ...]
     n_sets: dict[int, int]  # how many begin with each variable
     cost: int  # of a set: about so many words are multiplied
+    narrow_cost: int  # of one that is scanned in bits
 
     @classmethod
     def of(cls, rows: Rows, order: int, base: VarSet, n_base: int) -> Field:
@@ -62,7 +64,8 @@ class Field(NamedTuple):
         is_narrow = (rows.codes.n_levels <= most).tolist()
         narrow = tuple(compress(others, map(is_narrow.__getitem__, others)))
         n_sets = dict(zip(reversed(others), map(comb, range(len(others)), repeat(order - 1)), strict=True))
-        return cls(others, narrow, n_sets, _cost_of_a_set(rows, narrow, is_all=len(narrow) == len(others)))
+        is_all, cost = len(narrow) == len(others), _cost_in_bits(rows, narrow)
+        return cls(others, narrow, n_sets, cost if is_all else _cost_by_codes(rows), cost)
 
 
 _FIELDS: WeakKeyDictionary[Rows, dict[int, Field]] = WeakKeyDictionary()  # of scans without a base, by order
@@ -116,16 +119,28 @@ def scan(
         bits.start(scan.base_ids, scan.n_base, scan.base_entropy, with_base=scan.base != EMPTY)
     is_narrow, narrow = len(field.narrow) == len(field.others), frozenset(field.narrow)
     unwanted = Event()
-    under_way: deque[tuple[tuple[int, ...], int]] = deque()
+    under_way: deque[tuple[tuple[int, ...], int, int]] = deque()
 
-    def tasks() -> Iterator[_Share]:
+    def tasks() -> Iterator[_Share | Part | _Chunk]:
         for group in _groups(scan, firsts, threads):
+            n_sets = sum(map(field.n_sets.__getitem__, group))
+            if _is_long(scan, group):
+                for part in _parts(scan, group[0], bits):
+                    n_sets -= part.n_sets
+                    under_way.append((() if n_sets else group, 1, part.n_sets))
+                    yield part
+                continue
             shares = _shares(scan, group, threads)
-            under_way.append((group, len(shares)))
+            under_way.append((group, len(shares), n_sets))
             yield from shares
 
-    def run(share: _Share) -> list[Found]:
-        found = _by_codes(scan, share.own, unwanted)
+    def run(share: _Share | Part | _Chunk) -> list[Found]:
+        if isinstance(share, _Chunk):
+            return _by_codes(scan, share.sets, unwanted)
+        if isinstance(share, Part):
+            assert bits is not None
+            return [bits.scan_part(share, unwanted)]
+        found = _by_codes(scan, _with_a_wide_one(scan, share.own), unwanted)
         if bits is not None:
             mine = share.common if scan.order == 3 else share.own
             mine = mine if is_narrow else tuple(v for v in mine if v in narrow)
@@ -136,10 +151,10 @@ def scan(
         in_threads(threads, run, tasks(), unwanted.set, helps=is_narrow and scan.order <= 3, check=check)
     ) as answers:
         for found in answers:
-            group, n_shares = under_way.popleft()
+            group, n_shares, n_scanned = under_way.popleft()
             rest = [one for share in islice(answers, n_shares - 1) for one in share]
             sets, shared = _sorted([*found, *rest], scan.order)
-            yield ScanBlock(group, sets, shared, sum(map(field.n_sets.__getitem__, group)))
+            yield ScanBlock(group, sets, shared, n_scanned)
 
 
 def _groups(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[tuple[int, ...]]:
@@ -201,10 +216,13 @@ def _shares(scan: Scan, group: tuple[int, ...], threads: int) -> list[_Share]:
     return [_Share(share, group, turn) for share in shares if share]
 
 
-def _cost_of_a_set(rows: Rows, narrow: Sequence[int], is_all: bool) -> int:
+def _cost_by_codes(rows: Rows) -> int:
+    """Return in words what a set costs that is counted by codes: some nanoseconds per row."""
+    return 64 * int(rows.codes.codes.shape[1])
+
+
+def _cost_in_bits(rows: Rows, narrow: Sequence[int]) -> int:
     """Return about how many words are multiplied for one set."""
-    if not is_all:
-        return 64 * int(rows.codes.codes.shape[1])  # by codes, some nanoseconds per row
     planes = max([rows.n_levels[v] - 1 for v in narrow], default=1)
     return (-(-rows.n_rows // 64) + _SCORING) * max(planes, 1) ** 2
 
@@ -219,18 +237,64 @@ def _singles(scan: Scan, firsts: Sequence[int], threads: int) -> Iterator[ScanBl
         yield ScanBlock(tuple(firsts), sets, shared[found], len(firsts))
 
 
-def _by_codes(scan: Scan, firsts: Sequence[int], unwanted: Event) -> list[Found]:
+class _Chunk(NamedTuple):
+    """Some of the sets of one first that are counted by codes."""
+
+    sets: list[tuple[int, ...]]
+
+    @property
+    def n_sets(self) -> int:
+        return len(self.sets)
+
+
+def _is_long(scan: Scan, group: Sequence[int]) -> bool:
+    """Whether the sets of a group are looked at in parts: those of one first that would take long.
+
+    Only where the best are sought, as no more than these are kept: else a block is what may be taken up again.
+    """
+    if scan.best.top is None or len(group) > 1 or scan.order < 3:
+        return False
+    first, field = group[0], scan.field
+    n_sets, n_narrow = field.n_sets[first], _n_in_bits(scan, first)
+    return (n_sets - n_narrow) * _cost_by_codes(scan.rows) + n_narrow * field.narrow_cost > _LONG
+
+
+def _n_in_bits(scan: Scan, first: int) -> int:
+    """Return how many sets that begin with a variable are scanned in bits."""
+    narrow = scan.field.narrow
+    place = bisect(narrow, first)
+    is_narrow = len(narrow) >= scan.order and place > 0 and narrow[place - 1] == first
+    return comb(len(narrow) - place, scan.order - 1) if is_narrow else 0
+
+
+def _parts(scan: Scan, first: int, bits: BitScan | None) -> Iterator[Part | _Chunk]:
+    """Yield the sets that begin with one variable, in parts that take some tenths of a second."""
+    narrow, field = scan.field.narrow, scan.field
+    if bits is not None and _n_in_bits(scan, first):
+        later, most = narrow[bisect(narrow, first) :], max(_TASK // field.narrow_cost, 1)
+        yield from parts_of((first,), later, scan.order, most, bits.largest_prefix)
+    wanted, most = _with_a_wide_one(scan, (first,)), max(_TASK // _cost_by_codes(scan.rows), _BATCH)
+    while chunk := list(islice(wanted, most)):
+        yield _Chunk(chunk)
+
+
+def _with_a_wide_one(scan: Scan, firsts: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Return the sets that hold a variable which is not scanned in bits."""
     if len(scan.field.narrow) == len(scan.field.others) >= scan.order:
-        return []
-    rows, narrow = scan.rows, frozenset(scan.field.narrow)
-    bars: dict[tuple[int, ...], float] = {}
-    wanted = (
+        return iter(())
+    narrow = frozenset(scan.field.narrow if len(scan.field.narrow) >= scan.order else ())
+    return (
         (first, *rest)
         for first in firsts
         for rest in combinations([v for v in scan.field.others if v > first], scan.order - 1)
         if first not in narrow or not narrow.issuperset(rest)
     )
+
+
+def _by_codes(scan: Scan, wanted: Iterable[tuple[int, ...]], unwanted: Event) -> list[Found]:
+    """Return those of some sets that can reach the bar, counted by codes."""
+    rows, wanted = scan.rows, iter(wanted)
+    bars: dict[tuple[int, ...], float] = {}
     kept: list[Found] = []
     while not unwanted.is_set() and (block := list(islice(wanted, _BATCH))):
         sets = np.array(block, dtype=np.int32)

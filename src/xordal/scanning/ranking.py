@@ -160,6 +160,8 @@ class Ranking:
             for share in self._look_through(block):
                 self.n_scanned = before + int(share * block.n_scanned)
                 on_progress(RankProgress(self.n_scanned, self.n_sets))
+                if monotonic() > deadline:
+                    return
             self.n_scanned = before + block.n_scanned
             on_progress(RankProgress(self.n_scanned, self.n_sets))
             if monotonic() > deadline:

@@ -164,13 +164,18 @@ def _unmarked(data: bytes, label: str) -> str:
     return data.decode("cp1252")
 
 
-def records(text: str, delimiter: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record that holds a value with the number of the line it ends on; csv.Error if malformed."""
+def records(
+    text: str, delimiter: str, strict: bool = True, *, with_blank: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each record that holds a value with the number of the line it ends on; csv.Error if malformed.
+
+    ``with_blank`` yields those that hold nothing but delimiters, too. Empty lines are no records.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     usual = csv.field_size_limit(sys.maxsize)  # a long value is no malformed one
     try:
         for record in reader:
-            if any(value.strip() for value in record):
+            if (with_blank and len(record) > 1) or any(value.strip() for value in record):
                 yield reader.line_num, record
     finally:
         csv.field_size_limit(usual)

@@ -16,6 +16,7 @@ from itertools import islice
 import numpy as np
 
 from xordal.data.arrow_extra import has_arrow
+from xordal.data.blank_rows import are_kept
 from xordal.data.column import Column, Where, from_distinct, from_values
 from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, records
 from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes, named_columns
@@ -41,10 +42,10 @@ class Text:
         """The text behind the header."""
         return self.text[self.body_start :]
 
-    def line_of(self, row: int) -> int:
-        """Return the line of the file on which a row (0, 1, ...) of the table ends."""
+    def line_of(self, row: int, *, with_blank: bool = False) -> int:
+        """Return the line of the file on which a row (0, 1, ...) of the table ends; blank ones may count."""
         lines_before = _line_count(self.text[: self.body_start])
-        every = records(self.body, self.delimiter, strict=False)
+        every = records(self.body, self.delimiter, strict=False, with_blank=with_blank)
         rows = (line for line, record in every if not _is_header(record, self.names))
         for number, line in enumerate(rows):
             if number == row:
@@ -62,8 +63,9 @@ def parse_text(
 ) -> tuple[list[Column], Where]:
     """Return the columns of a text file, and a function that tells where a row is.
 
-    Every value is a string, as it stands in the file; lines without a value are no rows. Fewer than
-    ``least_columns`` are refused: mostly they are more, and their delimiter was not found.
+    Every value is a string, as it stands in the file; empty lines are no rows, and of rows that hold no value
+    :mod:`xordal.data.blank_rows` decides. Fewer columns than ``least_columns`` are refused: mostly they are
+    more, and their delimiter was not found.
 
     Raises
     ------
@@ -71,26 +73,30 @@ def parse_text(
         If the file is no complete table: with the line, the column and what to do.
     """
     whole = split_text(text, form, label, least_columns)
-    columns = _finished(_columns(whole), form, label, least_columns)
-    return columns, lambda row, name: f"{label}, line {whole.line_of(row)}, column {name!r}"
+    raw, with_blank = _columns(whole)
+    columns = _finished(raw, form, label, least_columns)
+    return (
+        columns,
+        lambda row, name: f"{label}, line {whole.line_of(row, with_blank=with_blank)}, column {name!r}",
+    )
 
 
 def from_records(
     rows: Sequence[list[str]], form: TextFormat, label: str, *, least_columns: int = 2
 ) -> tuple[list[Column], Where]:
     """Return the columns of a sheet, whose cells are text, and a function that tells where a row is."""
-    numbered = [(n, row) for n, row in enumerate(rows, start=1) if n > (form.skip or 0) and n_filled(row)]
+    every = [(n, row) for n, row in enumerate(rows, start=1) if n > (form.skip or 0)]
+    numbered = [(n, row) for n, row in every if n_filled(row)]
     if not numbered:
         raise DataError(f"{label}: there are no rows.")
     heading = find_heading([row for _, row in numbered[:SAMPLE]], form.has_header)
     _tell_heading(label, heading, form, [n for n, _ in numbered], "row")
-    body = numbered[heading.n_above + heading.has_header :]
-    n_below = n_notes([row for _, row in body], len(heading.names))
-    _tell_notes(label, n_below)
-    body = body[: len(body) - n_below]
+    n_before = heading.n_above + heading.has_header
+    last = numbered[n_before - 1][0] if n_before else 0
+    width = len(heading.names)
+    body, _ = _body([(n, row) for n, row in every if n > last], width, label)
     if not body:
         raise DataError(f"{label}: there is a header but no rows.")
-    width = len(heading.names)
     values = zip(*[row[:width] for _, row in body], strict=True)
     raw = [from_values(name, column) for name, column in zip(heading.names, values, strict=True)]
     columns = _finished(raw, form, label, least_columns)
@@ -150,6 +156,31 @@ def _tell_heading(label: str, heading: Heading, form: TextFormat, lines: Sequenc
         )
 
 
+def _body(
+    numbered: Sequence[tuple[int, list[str]]], width: int, label: str
+) -> tuple[list[tuple[int, list[str]]], bool]:
+    """Return the rows below a header with their numbers, and whether rows without any value are among them.
+
+    Notes below the table are no rows, and neither are the blank ones that come last.
+    """
+    filled = [place for place, (_, row) in enumerate(numbered) if n_filled(row)]
+    n_below = n_notes([numbered[place][1] for place in filled], width)
+    _tell_notes(label, n_below)
+    filled = filled[: len(filled) - n_below]
+    n_blank = filled[-1] + 1 - len(filled) if filled else 0
+    rows = [numbered[place] for place in filled]
+    n_missing = [
+        sum(not "".join(row[v : v + 1]).strip() for _, row in rows) for v in range(width if n_blank else 0)
+    ]
+    if not are_kept(n_blank, len(rows), n_missing, label):
+        return rows, False
+    every = [
+        (n, row if n_filled(row) or len(row) == width else [""] * width)
+        for n, row in numbered[: filled[-1] + 1]
+    ]
+    return every, True
+
+
 def _tell_notes(label: str, n_below: int) -> None:
     if n_below:
         told = f"the last {counted(n_below, 'line')} hold" if n_below > 1 else "the last line holds"
@@ -189,7 +220,8 @@ def _finished(raw: Sequence[Column], form: TextFormat, label: str, least_columns
     return columns
 
 
-def _columns(text: Text) -> list[Column]:
+def _columns(text: Text) -> tuple[list[Column], bool]:
+    """Return the columns below the header, and whether rows without any value are among them."""
     if not text.body.strip("\r\n"):
         raise DataError(f"{text.label}: there is a header but no rows.")
     data = _encoded(text)
@@ -211,7 +243,7 @@ def _encoded(text: Text) -> bytes:
         ) from None
 
 
-def _by_arrow(text: Text, data: bytes) -> list[Column] | None:
+def _by_arrow(text: Text, data: bytes) -> tuple[list[Column], bool] | None:
     """Return the columns, or None for a file that is wrong or has a huge record."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -236,7 +268,7 @@ def _by_arrow(text: Text, data: bytes) -> list[Column] | None:
     except pa.ArrowInvalid:
         return None
     columns = [column_of(name, array) for name, array in zip(text.names, table.columns, strict=True)]
-    return None if _has_header_again(columns) else _without_blank_rows(columns)
+    return None if _has_header_again(columns) else _without_blank_rows(columns, text.label)
 
 
 def _has_header_again(columns: list[Column]) -> bool:
@@ -250,44 +282,48 @@ def _has_header_again(columns: list[Column]) -> bool:
     return bool(is_header.any())
 
 
-def _without_blank_rows(columns: list[Column]) -> list[Column] | None:
-    """Leave out rows that hold no value at all, as the records of a small file do; None where all are such."""
-    is_blank = None
-    for column in columns:
-        blank = np.array([not str(level).strip() for level in column.levels])
-        if not blank.any():
-            return columns
-        here = blank[column.codes]
-        is_blank = here if is_blank is None else is_blank & here
-    if is_blank is None or not is_blank.any():
-        return columns
-    return None if is_blank.all() else [column.only(~is_blank) for column in columns]
+def _without_blank_rows(columns: list[Column], label: str) -> tuple[list[Column], bool] | None:
+    """Do with rows that hold no value what :func:`_body` does in a small file; None where all are such."""
+    is_blank = [np.array([not str(level).strip() for level in column.levels]) for column in columns]
+    if not all(blank.any() for blank in is_blank):
+        return columns, False
+    is_gap = [blank[column.codes] for blank, column in zip(is_blank, columns, strict=True)]
+    is_filled = ~np.logical_and.reduce(is_gap)
+    if not is_filled.any():
+        return None
+    end = int(np.flatnonzero(is_filled)[-1]) + 1
+    n_filled = int(is_filled.sum())
+    n_missing = [int((gap & is_filled).sum()) for gap in is_gap]
+    kept = are_kept(end - n_filled, n_filled, n_missing, label)
+    if kept:
+        is_filled[:end] = True
+    return (columns if is_filled.all() else [column.only(is_filled) for column in columns]), kept
 
 
-def _by_python(text: Text, strict: bool) -> list[Column]:
+def _by_python(text: Text, strict: bool) -> tuple[list[Column], bool]:
     before = _line_count(text.text[: text.body_start])
-    rows: list[list[str]] = []
-    lines: list[int] = []
+    numbered: list[tuple[int, list[str]]] = []
     try:
-        for line, record in records(text.body, text.delimiter, strict):
-            rows.append(record)
-            lines.append(before + line)
+        for line, record in records(text.body, text.delimiter, strict, with_blank=True):
+            numbered.append((before + line, record))
     except csv.Error as error:
-        after = lines[-1] if lines else before
+        after = numbered[-1][0] if numbered else before
         raise DataError(
             f"{text.label}, after line {after}: not valid CSV ({error}). Mend the quotes."
         ) from None
     width = len(text.names)
-    n_below = n_notes(rows, width)
-    _tell_notes(text.label, n_below)
-    rows = rows[: len(rows) - n_below]
-    if not rows:
+    body, with_blank = _body(numbered, width, text.label)
+    if not body:
         raise DataError(f"{text.label}: there is a header but no rows.")
+    lines, rows = [line for line, _ in body], [record for _, record in body]
     fitted = [_fitted(record, width) for record in rows]
     if wrong := [place for place, record in enumerate(fitted) if record is None]:
         raise _uneven(text, [lines[place] for place in wrong], len(rows[wrong[0]]))
     rows = _without_headers([record for record in fitted if record is not None], text.names, text.label)
-    return [from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)]
+    columns = [
+        from_values(name, values) for name, values in zip(text.names, zip(*rows, strict=True), strict=True)
+    ]
+    return columns, with_blank
 
 
 def _fitted(record: list[str], width: int) -> list[str] | None:

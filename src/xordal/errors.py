@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from math import log10
 from pathlib import Path
@@ -38,6 +39,33 @@ def warn(line: str) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
     warnings.warn(line, DataWarning, stacklevel=level)
+
+
+_of_options: list[bool] = []  # one entry for each command under way; all threads of it see it
+
+
+@contextmanager
+def speaking_of_options() -> Iterator[None]:
+    """Have advice name options of the command line, within; elsewhere it names arguments in Python."""
+    _of_options.append(True)
+    try:
+        yield
+    finally:
+        _of_options.pop()
+
+
+def either(option: str, argument: str) -> str:
+    """Return what to type, as the reader would: an option of the command line, or an argument in Python.
+
+    Examples
+    --------
+    >>> either("--missing drop", "missing='drop'")
+    "missing='drop'"
+    >>> with speaking_of_options():
+    ...     either("--missing drop", "missing='drop'")
+    '--missing drop'
+    """
+    return option if _of_options else argument
 
 
 class SettingsError(XordalError, ValueError):

@@ -35,7 +35,7 @@ from xordal.cli.rules import rules
 from xordal.cli.scan import scan
 from xordal.cli.serve import serve
 from xordal.cli.tune import tune
-from xordal.errors import DataWarning, SettingsError, XordalError
+from xordal.errors import DataWarning, SettingsError, XordalError, speaking_of_options
 
 app = typer.Typer(
     name="xordal",
@@ -64,12 +64,14 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Options before the command."""
+    """Options before the command; advice given in what follows names options, not arguments in Python."""
+    context.with_resource(speaking_of_options())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

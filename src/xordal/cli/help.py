@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 # What typer calls types and defaults, and what people do.
@@ -15,6 +16,14 @@ _SET = re.compile(r"\[default: \((.*?)\)(?=[;\]])", re.DOTALL)
 
 class Command(TyperCommand):
     """A command whose options are told group by group, in the order of their panels."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; what is wrong is said without the name of the error that typer puts before it."""
+        try:
+            return super().parse_args(ctx, args)
+        except BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options, those of a panel under its name."""

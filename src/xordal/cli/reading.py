@@ -355,7 +355,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     import warnings
 
     from xordal.cli import screen
-    from xordal.data.entering import LEFT_OUT
+    from xordal.data.entering import left_out as words
     from xordal.data.read import read
     from xordal.errors import DataError, DataWarning
 
@@ -372,7 +372,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
             ):
                 counts.append(column)
             elif column.name in left_out:
-                told.append(f"{column.message} {LEFT_OUT}")
+                told.append(f"{column.message} {words()}")
             elif column.kind != "constant" or not is_quiet:
                 told.append(column.message)
         return left_out

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from xordal.data.heading import SAMPLE
-from xordal.errors import DataError, SettingsError, warn
+from xordal.errors import DataError, SettingsError, either, warn
 
 MISSING_TOKENS = (
     "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "NULL", "null", "?",
@@ -119,14 +119,21 @@ def undecodable(label: str, encoding: str, error: UnicodeError, before: int = 0)
     """Return what is to be said of bytes that an encoding does not allow, after so many bytes that it does."""
     place = f"byte {before + error.start} is" if isinstance(error, UnicodeDecodeError) else "its bytes are"
     known = "UTF-8" if encoding.startswith("utf-8") else encoding
-    return DataError(f"{label}: {place} not {known} text. {_GIVE}")
+    return DataError(f"{label}: {place} not {known} text. {_give()}")
 
 
-_GIVE = (
-    "Save the file as UTF-8, or give its encoding: --encoding latin-1 (Western Europe), cp1250 (Central "
-    "Europe), cp1251 (Cyrillic), shift_jis (Japanese), gb18030 (Chinese) (in Python: "
-    "text=TextFormat(encoding='latin-1'))."
-)
+def _give() -> str:
+    return (
+        f"Save the file as UTF-8, or give its encoding: {in_encoding('latin-1')} (Western Europe), "
+        "cp1250 (Central Europe), cp1251 (Cyrillic), shift_jis (Japanese), gb18030 (Chinese)."
+    )
+
+
+def in_encoding(name: str) -> str:
+    """Return how to say which encoding a text file has."""
+    return either(f"--encoding {name}", f"text=TextFormat(encoding={name!r})")
+
+
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # characters that are in no text of one byte each
 _WORD = re.compile(rb"[A-Za-z\xc0-\xff]*[\xc0-\xff][A-Za-z\xc0-\xff]*")  # letters; below are signs, as of euros
 
@@ -150,16 +157,16 @@ def _unmarked(data: bytes, label: str) -> str:
             raise DataError(
                 f"{label}: byte {control.start()} is {control[0][0]:#04x}, which no text has, so this is no "
                 "table that can be read. Save the table as CSV, Excel or Parquet; if it is text, give its "
-                "encoding, for example --encoding utf-16 (in Python: text=TextFormat(encoding='utf-16'))."
+                f"encoding, for example {in_encoding('utf-16')}."
             ) from None
         words = _WORD.findall(data)
         is_western = all(byte not in data for byte in _UNUSED) and b"\0" not in data
         n_beyond = sum(byte > 127 for word in words for byte in word)
         if not is_western or 2 * n_beyond > sum(map(len, words)):
-            raise DataError(f"{label}: byte {error.start} is not UTF-8 text. {_GIVE}") from None
+            raise DataError(f"{label}: byte {error.start} is not UTF-8 text. {_give()}") from None
     warn(
         f"{label}: not UTF-8, so it is read as Windows-1252 (Western Europe). If names or levels look wrong, "
-        "give its encoding, for example --encoding cp1250."
+        f"give its encoding, for example {in_encoding('cp1250')}."
     )
     return data.decode("cp1252")
 

@@ -15,7 +15,7 @@ from xordal.data.read import read
 from xordal.data.reading import ReadingOptions, reading_of
 from xordal.data.suspects import Suspect
 from xordal.data.table import CategoricalTable
-from xordal.errors import warn
+from xordal.errors import either, warn
 
 
 def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
@@ -45,15 +45,17 @@ def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
         out = identifiers(found, reading.columns or ())
         for column in found:
             if column.kind != "constant":
-                told = f"{column.message} {LEFT_OUT}" if column.name in out else column.message
+                told = f"{column.message} {left_out()}" if column.name in out else column.message
                 warn(told)
         return out
 
     return read(source, reading, judge, warn=warn)
 
 
-LEFT_OUT = "It is left out; --columns takes it in by name (in Python: columns=[...] or categorical=[...])."
-"""What is said of a column that looks like an identifier."""
+def left_out() -> str:
+    """Return what is said of a column that looks like an identifier."""
+    return f"It is left out; {either('--columns', 'columns=[...] or categorical=[...]')} takes it in by name."
+
 
 _NO_CATEGORIES = {"identifier", "repeated", "dates", "weights"}
 

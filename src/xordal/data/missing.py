@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where, refuse_nested
 from xordal.data.levels import unused
-from xordal.errors import DataError, SettingsError, counted, nearest, typed
+from xordal.errors import DataError, SettingsError, counted, either, nearest, typed
 from xordal.types.choices import Missing
 
 MISSING_LEVEL = "(missing)"
@@ -82,8 +82,9 @@ class Gaps:
         name, _ = self.by_column[0]
         without = ""
         if self.saved > self.n_rows - self.n_incomplete:
-            without = f"--exclude {typed(name)} --missing drop keeps {self.saved:,} rows; "
-        return without + "--missing level keeps all rows and makes missing values a level of their own."
+            both = either(f"--exclude {typed(name)} {drop()}", f"exclude=[{name!r}] with {drop()}")
+            without = f"{both} keeps {self.saved:,} rows; "
+        return without + f"{_level()} keeps all rows and makes missing values a level of their own."
 
 
 def settled(policy: Missing, gaps: Gaps, warn: Callable[[str], None]) -> Missing:
@@ -97,7 +98,7 @@ def settled(policy: Missing, gaps: Gaps, warn: Callable[[str], None]) -> Missing
     left = gaps.n_rows - gaps.n_incomplete
     if policy == "drop" and gaps.n_incomplete > max(_DEAR * gaps.n_rows, _A_FEW) and left:
         warn(
-            f"--missing drop costs {gaps.n_incomplete:,} of {gaps.n_rows:,} rows; {left:,} are left. Most is "
+            f"{drop()} costs {gaps.n_incomplete:,} of {gaps.n_rows:,} rows; {left:,} are left. Most is "
             f"missing in {gaps.where()}. Instead: {gaps.alternatives()}"
         )
     if policy != "auto":
@@ -106,7 +107,7 @@ def settled(policy: Missing, gaps: Gaps, warn: Callable[[str], None]) -> Missing
         return "drop"
     warn(
         f"{counted(gaps.n_cells, 'value')} missing in {gaps.where()}: a level of their own, "
-        f"{MISSING_LEVEL!r}. --missing drop would leave {left:,} of {gaps.n_rows:,} rows."
+        f"{MISSING_LEVEL!r}. {drop()} would leave {left:,} of {gaps.n_rows:,} rows."
     )
     return "level"
 
@@ -132,7 +133,7 @@ def rows_kept(columns: Sequence[Column], policy: Missing, where: Where) -> NDArr
     if incomplete.all():
         raise DataError(
             f"Every row has a missing value, so no row is left; most in {Gaps.of(columns).where()}. Leave out "
-            "the columns that are mostly missing (--exclude), or use --missing level."
+            f"the columns that are mostly missing ({either('--exclude', 'exclude=[...]')}), or use {_level()}."
         )
     return ~incomplete
 
@@ -144,10 +145,18 @@ def refusal(gaps: Gaps) -> str:
         first += f", the first of {gaps.n_cells:,}, most in {gaps.where()}"
     left = gaps.n_rows - gaps.n_incomplete
     return (
-        f"{first}. Fill it in, or choose what to do: --missing drop leaves such rows out and keeps {left:,} "
-        f"of {gaps.n_rows:,}, --missing level makes missing values a level of their own (in Python: "
-        "missing='drop' or 'level')."
+        f"{first}. Fill it in, or choose what to do: {drop()} leaves such rows out and keeps {left:,} "
+        f"of {gaps.n_rows:,}, {_level()} makes missing values a level of their own."
     )
+
+
+def drop() -> str:
+    """Return how to ask that rows with missing values are dropped."""
+    return either("--missing drop", "missing='drop'")
+
+
+def _level() -> str:
+    return either("--missing level", "missing='level'")
 
 
 def without_empty(columns: Sequence[Column], tell: Callable[[str], None]) -> list[Column]:

@@ -33,7 +33,7 @@ from xordal.data.column import Column
 from xordal.data.dates import as_dates
 from xordal.data.levels import as_numbers
 from xordal.data.numerals import is_numeral
-from xordal.errors import counted, typed
+from xordal.errors import counted, either, typed
 
 Kind = Literal[
     "continuous",
@@ -124,7 +124,7 @@ def _dates(seen: _Seen) -> Suspect | None:
     if seen.n_levels <= _MANY_NAMES or (dates := as_dates(seen.column.levels)) is None:
         return None
     between = f"{min(dates).date()} to {max(dates).date()}"
-    return seen.told("dates", f"holds {seen.n_levels:,} different dates, {between}. {_PARTS}")
+    return seen.told("dates", f"holds {seen.n_levels:,} different dates, {between}. {_dates_parts()}")
 
 
 def _weights(seen: _Seen) -> Suspect | None:
@@ -157,15 +157,15 @@ def _continuous(seen: _Seen) -> Suspect | None:
     if not is_number or not _is_continuous(seen.numbers or [], seen.n_rows):
         return None
     told = f"looks continuous: {seen.n_levels:,} different numbers in {seen.n_rows:,} rows. "
-    return seen.told("continuous", told + _BIN)
+    return seen.told("continuous", told + _bin(seen.column.name))
 
 
 def _words(seen: _Seen) -> Suspect | None:
     if seen.numbers is not None or not (words := words_among_numbers(seen.column, seen.n_rows)):
         return None
     told = f"holds {seen.n_levels - len(words)} different numbers, and {', '.join(map(repr, words))}. "
-    told += f"Where that stands for a missing value: --missing-tokens {typed('NA', *words)} (in Python: "
-    return seen.told("words", told + f"text=TextFormat(missing={('NA', *words)!r})).")
+    tokens = either(f"--missing-tokens {typed('NA', *words)}", f"text=TextFormat(missing={('NA', *words)!r})")
+    return seen.told("words", f"{told}Where that stands for a missing value: {tokens}.")
 
 
 def _identifier(seen: _Seen) -> Suspect | None:
@@ -180,7 +180,7 @@ def _many_levels(seen: _Seen) -> Suspect | None:
     if seen.n_levels <= _MANY:
         return None
     told = f"has {seen.n_levels:,} levels, about {seen.n_rows / seen.n_levels:.1f} rows each. "
-    return seen.told("many levels", told + _MERGE)
+    return seen.told("many levels", told + _merge(seen.column.name))
 
 
 def _alike(seen: _Seen) -> Suspect | None:
@@ -231,26 +231,33 @@ def suspects(columns: Sequence[Column], weights: NDArray[np.int64] | None = None
     return [found for column in columns if (found := suspect(column, weights)) is not None]
 
 
-_BIN = (
-    "Cut it into bins with --bins 4 --bin-by quantile (or width) (in Python: bins=Bins(4, by='quantile')), "
-    "or take it as it is with --categorical."
-)
-_PARTS = "Take its parts with --dates month,weekday (or year, quarter, day, hour; in Python: dates=['month'])."
-_MERGE = (
-    "Chance alone links such columns: merge rare levels (--merge-rare 20; in Python merge_rare=20), or leave "
-    "it out (--exclude; exclude=[...])."
-)
+def _bin(name: str) -> str:
+    bins = either("--bins 4 --bin-by quantile (or width)", "bins=4, or bins=Bins(4, by='width')")
+    return f"Cut it into bins with {bins}, or take it as it is with {_as_it_is(name)}."
+
+
+def _as_it_is(name: str) -> str:
+    return either(f"--categorical {typed(name)}", f"categorical=[{name!r}]")
+
+
+def _dates_parts() -> str:
+    parts = either("--dates month,weekday", "dates=['month', 'weekday']")
+    return f"Take its parts with {parts} (or year, quarter, day, hour)."
+
+
+def _merge(name: str) -> str:
+    merging = either("--merge-rare 20", "merge_rare=20")
+    leaving = either(f"--exclude {typed(name)}", f"exclude=[{name!r}]")
+    return f"Chance alone links such columns: merge rare levels ({merging}), or leave it out ({leaving})."
 
 
 def _weigh(name: str) -> str:
-    return f"To count each row that often: --weights {typed(name)} (in Python: weights={name!r})."
+    return f"To count each row that often: {either(f'--weights {typed(name)}', f'weights={name!r}')}."
 
 
 def _cluster(name: str) -> str:
-    return (
-        "Rows of one thing are alike, so that plain p-values are too small: "
-        f"--cluster {typed(name)} makes them right (in Python: cluster={name!r})."
-    )
+    how = either(f"--cluster {typed(name)}", f"cluster={name!r}")
+    return f"Rows of one thing are alike, so that plain p-values are too small: {how} makes them right."
 
 
 def words_among_numbers(column: Column, n_rows: int) -> list[str]:

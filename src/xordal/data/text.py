@@ -18,9 +18,9 @@ import numpy as np
 from xordal.data.arrow_extra import has_arrow
 from xordal.data.blank_rows import are_kept
 from xordal.data.column import Column, Where, from_distinct, from_values
-from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, records
+from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, in_encoding, records
 from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes, named_columns
-from xordal.errors import DataError, counted, warn
+from xordal.errors import DataError, counted, either, warn
 
 _LARGE = 1 << 20  # characters from which on Arrow is worth its import
 _MOST_LINES = 4  # lines named in a message
@@ -109,7 +109,7 @@ def split_text(text: str, form: TextFormat, label: str, least_columns: int) -> T
         line = _line_count(text[: text.index("\0")]) + 1
         raise DataError(
             f"{label}, line {line}: there is a NUL byte, so this is no text file in the encoding used. Save it "
-            "as CSV in UTF-8, or give its encoding, for example --encoding utf-16."
+            f"as CSV in UTF-8, or give its encoding, for example {in_encoding('utf-16')}."
         )
     text, delimiter = _delimited(text, form, label, least_columns)
     skipped = _offset(text, form.skip or 0)
@@ -119,8 +119,9 @@ def split_text(text: str, form: TextFormat, label: str, least_columns: int) -> T
     except csv.Error as error:
         raise DataError(f"{label}: the first line is not valid CSV ({error}). Mend its quotes.") from None
     if not first:
+        fewer = either("--skip-lines", "skip")
         raise DataError(
-            f"{label}: no line is left below the {form.skip} that are skipped. Skip fewer (--skip-lines)."
+            f"{label}: no line is left below the {form.skip} that are skipped. Skip fewer ({fewer})."
             if form.skip and text.strip()
             else f"{label}: the file is empty. The first line must name the columns."
         )
@@ -148,11 +149,14 @@ def _tell_heading(label: str, heading: Heading, form: TextFormat, lines: Sequenc
     if heading.n_above:
         last = lines[heading.n_above] - 1
         where = f"{unit} 1 is" if last == 1 else f"{unit}s 1 to {last} are"
-        warn(f"{label}: {where} above the header and not read; --skip-lines says how many to leave out.")
+        lines_above = either("--skip-lines", "text=TextFormat(skip=...)")
+        warn(f"{label}: {where} above the header and not read; {lines_above} says how many to leave out.")
     if form.has_header is None and not heading.has_header:
+        say = either("--header", "text=TextFormat(has_header=True)")
+        say_not = either("--no-header", "has_header=False")
         warn(
             f"{label}: the first {unit} holds numbers only, so it is read as data and the columns are named "
-            "x0, x1, ... Say --header if it names the columns, --no-header if not."
+            f"x0, x1, ... Say {say} if it names the columns, {say_not} if not."
         )
 
 
@@ -215,7 +219,8 @@ def _finished(raw: Sequence[Column], form: TextFormat, label: str, least_columns
     if len(columns) < least_columns:
         raise DataError(
             f"{label}: only one column, {columns[0].name!r}. A network needs at least two. If there are more, "
-            "separate them by commas or tabs, or give their delimiter, for example --delimiter ' '."
+            "separate them by commas or tabs, or give their delimiter, for example "
+            + either("--delimiter ' '.", "text=TextFormat(delimiter=' ').")
         )
     return columns
 
@@ -239,7 +244,7 @@ def _encoded(text: Text) -> bytes:
         line = _line_count(text.text[: text.body_start] + text.body[: error.start]) + 1
         raise DataError(
             f"{text.label}, line {line}: half a character, so this is no text in the encoding used. Give the "
-            "file's own encoding, for example --encoding utf-16."
+            f"file's own encoding, for example {in_encoding('utf-16')}."
         ) from None
 
 

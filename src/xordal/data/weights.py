@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where
 from xordal.data.levels import as_numbers
-from xordal.errors import DataError, typed
+from xordal.data.missing import drop
+from xordal.errors import DataError, either, typed
 
 _LARGEST_TOTAL = 2**53  # counts up to here are exact in every number type on the way
 
@@ -94,7 +95,7 @@ def doubtful_counts(columns: Sequence[Column], weights: Column, counts: NDArray[
     return [
         f"Each of the {n_rows:,} rows is counted as often as {weights.name!r} says, {counts.sum():,} times in "
         "all. If it says instead how many people or things a row of a survey stands for, p-values are far too "
-        f"small: --survey-weights {typed(weights.name)} (in Python: survey_weights={weights.name!r})."
+        f"small: {either(f'--survey-weights {typed(weights.name)}', f'survey_weights={weights.name!r}')}."
     ]
 
 
@@ -147,7 +148,7 @@ def _check(numbers: NDArray[np.float64], where: Callable[[int], str], value: Cal
         told = "the weight is missing" if is_missing else f"{value(row)} is not a row weight"
         raise DataError(
             f"{where(row)}: {told}. A weight is zero or a positive number: how often a row is counted, or how "
-            "much it stands for. --missing drop leaves rows without a weight out."
+            f"much it stands for. {drop()} leaves rows without a weight out."
         )
     if numbers.sum() >= _LARGEST_TOTAL:
         raise DataError("The row weights add up to more than 2^53. Divide them by a common factor.")

@@ -92,6 +92,8 @@ def main() -> None:
             channel.write(json.dumps(event) + "\n")
             channel.flush()
 
+    from xordal.errors import speaking_of_options
+
     _warm_up()
     first = sys.stdin.readline()
     if not first:
@@ -102,7 +104,8 @@ def main() -> None:
     job = json.loads(first)
     if job["task"] == "learn":
         os.nice(5)  # the server, and those who wait for a first look, come first
-    _carried_out(job, tell, stop)
+    with speaking_of_options():  # as the words for a page expect, which leave options out
+        _carried_out(job, tell, stop)
     channel.close()
     os._exit(0)  # threads of Arrow, taken down with the interpreter, were seen to abort a process
 

@@ -23,6 +23,24 @@ def test_version(tmp_path: Path) -> None:
     assert run("--version", cwd=tmp_path).stdout == f"xordal {xordal.__version__}\n"
 
 
+def test_a_choice_that_is_none_is_told_in_plain_words(tmp_path: Path) -> None:
+    told = run("learn", "box.csv", "--missing", "dropp", cwd=tmp_path, code=2).stderr
+    assert (
+        "Invalid value for '--missing': 'dropp' is not one of 'error', 'drop', 'level', 'auto'."
+        in unwrapped(told)
+    )
+
+
+def test_advice_is_typed_as_the_reader_would(tmp_path: Path) -> None:
+    rows = "".join(f"{'' if n % 3 else 'x'},{n % 2}\n" for n in range(99))
+    (tmp_path / "t.csv").write_text("a,b\n" + rows)
+    told = run("learn", "t.csv", "--missing", "error", cwd=tmp_path, code=1).stderr
+    assert "--missing drop leaves such rows out" in told and "missing='" not in told
+    with pytest.raises(xordal.DataError, match="missing='drop' leaves such rows out") as error:
+        xordal.learn(tmp_path / "t.csv")
+    assert "--" not in str(error.value)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("schedule", ["as_run", "printed"])
 @pytest.mark.parametrize("engine", ["fast", "reference"])

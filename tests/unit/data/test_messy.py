@@ -28,6 +28,7 @@ from xordal.data.discretise import _edges, bin_of, binned
 from xordal.data.heading import find_heading
 from xordal.data.numerals import written_numbers
 from xordal.data.table import CategoricalTable
+from xordal.errors import speaking_of_options
 
 PLAIN = "colour,size\nred,small\nblue,large\nred,large\n"
 
@@ -121,7 +122,9 @@ def test_what_stands_for_no_number_is_missing(tmp_path: Path, word: str) -> None
 
 def test_options_in_messages_can_be_typed(tmp_path: Path) -> None:
     rows = "".join(f"{n / 4 if n % 20 else '<5'},{'ab'[n % 2]}\n" for n in range(200))
-    with pytest.warns(DataWarning, match=re.escape("--missing-tokens 'NA,<5'")):
+    with pytest.warns(DataWarning, match=re.escape("--missing-tokens 'NA,<5'")), speaking_of_options():
+        read_table(written(tmp_path, "x [kg],y\n" + rows))
+    with pytest.warns(DataWarning, match=re.escape("text=TextFormat(missing=('NA', '<5'))")):
         read_table(written(tmp_path, "x [kg],y\n" + rows))
 
 
@@ -135,7 +138,7 @@ def surveyed(folder: Path) -> Path:
 
 def test_whole_survey_weights_are_asked_about(tmp_path: Path) -> None:
     path = surveyed(tmp_path)
-    with pytest.warns(DataWarning, match="--survey-weights people"):
+    with pytest.warns(DataWarning, match="survey_weights='people'"):
         table = read_table(path, weights="people")
     assert table.n_rows > 100_000
     table = read_table(path, survey_weights="people")
@@ -363,7 +366,7 @@ def test_missing_values_are_counted_before_rows_go() -> None:
         assert read_table(table, missing="drop").n_rows == n_left
     assert "Without a single value, so left out: 'c'." in str(told[0].message)
     assert f"costs {1600 - n_left:,} of 1,600 rows" in str(told[1].message)
-    assert "--exclude a --missing drop keeps 1,600 rows" in str(told[1].message)
+    assert "exclude=['a'] with missing='drop' keeps 1,600 rows" in str(told[1].message)
     with pytest.warns(DataWarning, match="a level of their own"):
         assert read_table({"a": holes, "b": [0, 1] * 800}, missing="auto").n_rows == 1600
     few = [None, *["x", "y"] * 800]

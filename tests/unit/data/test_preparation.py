@@ -245,7 +245,7 @@ def test_suspect_columns(values: list[Any], kind: str | None) -> None:
 
 
 def test_a_column_called_freq_is_noted() -> None:
-    with pytest.warns(DataWarning, match="Column 'Freq' looks like counts of rows.*--weights Freq"):
+    with pytest.warns(DataWarning, match="Column 'Freq' looks like counts of rows.*weights='Freq'"):
         read_table(SURVEY)
     assert suspect(from_values("Freq", [-1, 2])) is None
     assert suspect(from_values("Freq", ["low", "high"])) is None

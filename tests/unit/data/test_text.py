@@ -53,7 +53,7 @@ def test_an_encoding_can_be_given() -> None:
     assert levels(content, encoding="latin-1")[0] == ("García", "Müller")
     with pytest.warns(DataWarning, match=r"t.csv: not UTF-8, so it is read as Windows-1252"):
         assert levels(content)[0] == ("García", "Müller")
-    with pytest.raises(DataError, match=r"t.csv: byte 4 is not UTF-8 text.*--encoding latin-1"):
+    with pytest.raises(DataError, match=r"t.csv: byte 4 is not UTF-8 text.*encoding='latin-1'"):
         levels("a,b\nМосква,1\nТула,2\n".encode("cp1251"))
     with pytest.raises(DataError, match="not ascii text"):
         levels(content, encoding="ascii")

@@ -144,8 +144,8 @@ def test_columns_that_look_like_weights_and_clusters_are_told() -> None:
     people = np.repeat(np.arange(30), 4)
     with pytest.warns(DataWarning) as told:
         read_table({"person": people, "wt": np.linspace(0.5, 1.5, 120), "a": [0, 1] * 60})
-    assert "--cluster person" in str(told[0].message)
-    assert "--weights wt" in str(told[1].message)
+    assert "cluster='person' makes" in str(told[0].message)
+    assert "weights='wt'" in str(told[1].message)
 
 
 @pytest.mark.parametrize(("g2", "dof", "n_units"), [(3.0, 1.0, 20.0), (30.0, 4.5, 71.0), (0.0, 2.0, 5.0)])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from xordal.data.column import Column, Where, from_values, in_memory
 from xordal.data.design import Design
 from xordal.data.dialect import TextFormat
-from xordal.data.large.files import many_files
+from xordal.data.large.files import is_folder_or_pattern, many_files
 from xordal.data.large.gather import RowsRead
 from xordal.data.large.read import lazy_source, read_files, read_stream
 from xordal.data.missing import Gaps, as_level, rows_kept, settled
@@ -277,6 +277,10 @@ def columns_from(source: Any, text: TextFormat, *, least_columns: int = 2) -> tu
     if isinstance(source, str | Path | os.PathLike):
         from xordal.data.files import file_columns
 
+        if is_folder_or_pattern(os.fspath(source)) and (files := many_files(source)) is not None:
+            from xordal.data.large.whole import whole_columns
+
+            return whole_columns(files, text)
         return file_columns(os.fspath(source), text, least_columns=least_columns)
     if isinstance(source, CategoricalTable):
         return source.columns(), in_memory

@@ -19,6 +19,7 @@ from xordal.errors import DataError, counted
 LARGE = 1 << 27
 """Bytes from which a single file is packed on disk rather than read into memory."""
 _ENDINGS = (".parquet", ".pq", ".parq", ".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".txt", ".txt.gz")
+_PARQUET = _ENDINGS[:3]
 _LOOKED_AT = 4096  # bytes that show whether a file is text
 _NO_COLUMNS = (b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"ARROW1", b"%PDF", b"SQLite format 3")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -63,17 +64,20 @@ def many_files(source: Any) -> list[DataFile] | None:
     return _typed(found)
 
 
+def is_folder_or_pattern(path: str) -> bool:
+    """Whether a path names the files of a folder or a pattern, and not one file."""
+    return bool(path) and not Path(path).is_file() and (Path(path).is_dir() or glob.has_magic(path))
+
+
 def _files(path: str) -> list[DataFile] | None:
     """Return the files of a folder or a pattern, None where the path names a file."""
-    if not path or path == "-" or Path(path).is_file():
+    if not is_folder_or_pattern(path):
         return None
     if Path(path).is_dir():
         found = sorted(p for p in _below(path) if p.name.lower().endswith(_ENDINGS) and p.is_file())
         if not found:
             raise DataError(f"There is no CSV or Parquet file in {path!r} or below it. Check the folder.")
         return [DataFile(p, _in_partition(p.relative_to(path)).partition) for p in found]
-    if not glob.has_magic(path):
-        return None
     matches = [Path(p) for p in sorted(glob.glob(path, recursive=True))]  # noqa: PTH207 - absolute patterns too
     found = [p for p in matches if p.is_file()]
     if not found:
@@ -122,6 +126,9 @@ def _in_partition(path: Path) -> DataFile:
 
 
 def _check(files: Sequence[DataFile]) -> None:
+    for file in files:
+        if file.path.suffix.lower() in _PARQUET and file.path.is_file() and not file.path.stat().st_size:
+            raise DataError(f"{file.path}: the file is empty. Write it anew, or take it out of the folder.")
     kinds = {file.is_parquet: file for file in reversed(files)}
     if len(kinds) == 2:
         raise DataError(
@@ -166,6 +173,8 @@ def _start_of(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(4)
+    except FileNotFoundError:
+        raise DataError(f"There is no file {str(path)!r}. Check the path.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise DataError(f"{path}: cannot be read ({reason}).") from None

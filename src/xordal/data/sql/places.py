@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -38,8 +38,11 @@ def told_of(address: str) -> str:
 
 
 def without_secrets(said: object, address: str) -> str:
-    """Return the first line of what a driver says, any password in it hidden."""
-    text = (str(said).strip().splitlines() or [type(said).__name__])[0]
+    """Return what a driver says, down to the first empty line, any password in it hidden.
+
+    Below that line DuckDB quotes the query, with what was put around it.
+    """
+    text = " ".join(str(said).strip().partition("\n\n")[0].split()) or type(said).__name__
     for secret in _secrets(address):
         text = text.replace(secret, "***")
     return text.replace(address, told_of(address)) if "://" in address else text
@@ -61,17 +64,16 @@ def duckdb_at(source: str, text: TextFormat | None = None) -> Iterator[Any]:
         import duckdb
     except ImportError:
         raise DataError(f"DuckDB is not installed. {_INSTALL.format(extra='duckdb')}") from None
-    try:
-        if kind_of_file(source) == "duckdb":
-            with closing(duckdb.connect(source, read_only=True)) as database:
-                yield database
-            return
-        with closing(duckdb.connect()) as database:
-            _make_view(database, source, text or TextFormat())
-            yield database
-    except duckdb.Error as error:
-        said = without_secrets(error, "")
-        raise DataError(f"{source}: the database says: {said}") from None
+    with ExitStack() as opened:
+        try:
+            is_database = kind_of_file(source) == "duckdb"
+            database = duckdb.connect(source, read_only=True) if is_database else duckdb.connect()
+            opened.enter_context(closing(database))
+            if not is_database:
+                _make_view(database, source, text or TextFormat())
+        except duckdb.Error as error:
+            raise DataError(f"{source}: the database says: {without_secrets(error, '')}") from None
+        yield database
 
 
 def _make_view(database: Any, source: str, text: TextFormat) -> None:

@@ -3,19 +3,23 @@
 First the database is asked how many rows the query has and how many different values each column. If all
 combinations of those are few, so are the distinct rows, and ``GROUP BY`` in the database sends each of them
 once, with the number of times it occurs: the table that is learned from has these as row weights. Otherwise the
-rows are read batch by batch and packed on disk like those of any large file.
+rows are read batch by batch and packed on disk like those of any large file. DuckDB hands over whole columns,
+as Arrow arrays; other drivers give Python values, one a cell, which takes several times as long.
 
 The few lines of SQL are plain ones that every database knows; only quoting of names is asked of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
-from math import prod
+from math import isinf, prod
+from pathlib import Path
 from typing import Any
 
+from xordal.data.arrow_extra import has_arrow
 from xordal.data.column import Column, from_values
 from xordal.data.dialect import TextFormat
 from xordal.data.large.batches import ROWS, Batch, values_batch
@@ -32,6 +36,32 @@ from xordal.errors import DataError, SettingsError
 MOST_GROUPS = 1 << 22
 """Combinations of values up to which the database counts: so many rows are read in some seconds."""
 _COUNT = "xordal_n"
+_FIRST_WORDS = (
+    "select",
+    "with",
+    "values",
+    "from",
+    "table",
+    "pivot",
+    "unpivot",
+    "describe",
+    "show",
+    "summarize",
+)
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+_SAME_IN_ARROW = frozenset(
+    (
+        "BOOLEAN",
+        "FLOAT",
+        "DOUBLE",
+        "DECIMAL",
+        "VARCHAR",
+        "ENUM",
+        "DATE",
+        *_WHOLE,
+        *(f"U{kind}" for kind in _WHOLE),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +81,7 @@ class Query:
     connect: Callable[[], AbstractContextManager[Any]]
     address: str = ""
     is_duckdb: bool = False
+    of_files: bool = False
 
     @property
     def _rows(self) -> str:
@@ -85,24 +116,64 @@ class Query:
             rows = sorted(cursor.fetchall(), key=lambda row: tuple(map(repr, row)))
         *values, weights = zip(*rows, strict=True) if rows else ([] for _ in range(len(only) + 1))
         columns = [from_values(name, list(own)) for name, own in zip(only, values, strict=True)]
+        self._refuse_infinity(columns)
         return Counted(columns, [int(weight) for weight in weights])
 
     def batches(self, only: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of the query."""
-        chosen = ", ".join(quoted(name) for name in only)
+        for batch in self._batches(only):
+            self._refuse_infinity(batch.columns)
+            yield batch
+
+    def _batches(self, only: Sequence[str]) -> Iterator[Batch]:
+        rows_of = f"SELECT {', '.join(quoted(name) for name in only)} FROM {self._rows}"
         at = 0
         with self._told(), self.connect() as database, closing(_streaming(database)) as cursor:
-            cursor.execute(f"SELECT {chosen} FROM {self._rows}")
+            if self.is_duckdb and has_arrow() and _is_same_in_arrow(cursor, rows_of):
+                from xordal.data.sql.arrow_rows import arrow_batches
+
+                yield from arrow_batches(cursor, rows_of, only, self.label)
+                return
+            cursor.execute(rows_of)
             while rows := cursor.fetchmany(ROWS):
                 yield values_batch(only, rows, (self.label, at), None)
                 at += len(rows)
+
+    def _refuse_infinity(self, columns: Sequence[Column]) -> None:
+        """Refuse a number that no bin can hold, as it is refused in files and frames."""
+        for column in columns:
+            if any(isinstance(level, float) and isinf(level) for level in column.levels):
+                told = f"{self.label}: column {column.name!r} has an infinite value."
+                raise DataError(f"{told} Replace it in the query, or make it NULL.")
 
     def where(self, row: int, name: str) -> str:
         """Return where a value is: rows of a database have no numbers."""
         return f"{self.label}, column {name!r}"
 
+    def said(self, error: BaseException) -> str:
+        """Return what the database says, and what to look at."""
+        said = without_secrets(error, self.address)
+        first = re.match(r"\w*", self.sql)
+        if first and first[0].lower() not in _FIRST_WORDS and self.sql[0] not in "(-/":
+            look = "A query that returns rows begins with SELECT or WITH."
+        elif self.of_files:
+            look = "In the query the files are called data."
+        else:
+            look = "Check the query and the connection."
+        return f"the database says: {said}{'' if said.endswith(tuple('.!?')) else '.'} {look}"
+
     def _told(self) -> _Told:
         return _Told(self)
+
+
+def _is_same_in_arrow(cursor: Any, rows_of: str) -> bool:
+    """Whether DuckDB's Arrow arrays of a query hold the very values that its rows have.
+
+    Of other types they do not: a HUGEINT is a whole number in a row and a decimal one in Arrow, a UUID is text.
+    """
+    cursor.execute(f"{rows_of} LIMIT 0")
+    kinds = [str(column[1]).partition("(")[0] for column in cursor.description]
+    return all(kind in _SAME_IN_ARROW for kind in kinds)
 
 
 def _streaming(database: Any) -> Any:
@@ -124,10 +195,7 @@ class _Told:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if error is None or isinstance(error, DataError) or not _is_of_database(error):
             return
-        said = without_secrets(error, self._query.address)
-        raise DataError(
-            f"{self._query.label}: the database says: {said}. Check the query and the connection."
-        ) from None
+        raise DataError(f"{self._query.label}: {self._query.said(error)}") from None
 
 
 def _is_of_database(error: BaseException) -> bool:
@@ -160,16 +228,24 @@ def query_of(source: Any, sql: str | None, text: TextFormat) -> Query | None:
         if sql is None:
             raise SettingsError("Say which rows to take, for example --sql 'SELECT * FROM people'.")
         return Query(_one(sql), told_of(place), lambda: postgresql_at(place), place)
+    if is_path and (scheme := re.match(r"[A-Za-z][\w+.-]+(?=://)", place)) and not Path(place).exists():
+        raise DataError(
+            f"{told_of(place)}: addresses of {scheme[0]} are not read, only those of PostgreSQL "
+            "(postgresql://...). Save the table as a file; of a database with a DB-API driver, in Python: "
+            "read_table(connection, sql='SELECT ...')."
+        )
     if sql is None and kind is None:
         return None
     if not is_path:
         if not hasattr(source, "cursor"):
             raise SettingsError("sql needs a database: a path, an address or a DB-API connection.")
-        return Query(_one(str(sql)), "the database", lambda: nullcontext(source))
+        is_duckdb = type(source).__name__ == "DuckDBPyConnection"
+        return Query(_one(str(sql)), "the database", lambda: nullcontext(source), is_duckdb=is_duckdb)
     asked = _one(sql) if sql is not None else f"SELECT * FROM {quoted(_only_table(place, str(kind)))}"
     if kind == "sqlite":
         return Query(asked, place, lambda: sqlite_at(place), place)
-    return Query(asked, place, lambda: duckdb_at(place, text), place, is_duckdb=True)
+    of_files = kind is None
+    return Query(asked, place, lambda: duckdb_at(place, text), place, is_duckdb=True, of_files=of_files)
 
 
 def _one(sql: str) -> str:

@@ -168,7 +168,8 @@ def test_the_only_table_of_a_file_is_taken(places: dict[str, Any], tmp_path: Pat
     ("sql", "told"),
     [
         ("SELECT nothing FROM t", "the database says"),
-        ("SELEC a FROM t", "the database says"),
+        ("SELEC a FROM t", "begins with SELECT or WITH"),
+        ("SELECT a FROM t WHERE", "the database says.*Check the query and the connection"),
         ("SELECT a, b FROM t WHERE 1 = 0", "no rows"),
         ("DROP TABLE t", "the database says"),
         ("SELECT a FROM t) AS x; DROP TABLE t; --", "the database says"),
@@ -179,6 +180,30 @@ def test_what_cannot_be_asked(places: dict[str, Any], kind: str, sql: str, told:
     with pytest.raises(DataError, match=told):
         read_table(places[kind], sql=sql)
     assert read_table(places[kind]).n_rows == 480
+
+
+def test_what_the_database_suggests_is_told(places: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match=r'tt does not exist! Did you mean "t"\? Check'):
+        read_table(places["duckdb"], sql="SELECT * FROM tt")
+    with pytest.raises(DataError, match=r"In the query the files are called data\."):
+        read_table(places["parquet"], sql="SELECT * FROM t")
+
+
+@pytest.mark.parametrize("most", [0, query.MOST_GROUPS])
+@pytest.mark.parametrize("arrow", [True, False])
+def test_infinity_is_refused(monkeypatch: pytest.MonkeyPatch, most: int, arrow: bool) -> None:
+    monkeypatch.setattr(query, "MOST_GROUPS", most)
+    monkeypatch.setattr(query, "has_arrow", lambda: arrow)
+    with duckdb.connect() as database, pytest.raises(DataError, match="column 'b' has an infinite value"):
+        rows = "SELECT i % 2 AS a, CASE WHEN i % 2 = 1 THEN 'inf'::DOUBLE ELSE 1 END AS b FROM range(9) r(i)"
+        read_table(database, sql=rows)
+
+
+@pytest.mark.parametrize("sql", [None, "SELECT 1"])
+def test_other_addresses_are_told_without_their_password(sql: str | None) -> None:
+    with pytest.raises(DataError, match="addresses of mysql are not read") as error:
+        read_table("mysql://ann:s3cret@127.0.0.1/shop", sql=sql)
+    assert "s3cret" not in str(error.value)
 
 
 def test_where_nothing_can_be_asked(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def unpacked(data: bytes, label: str, most: int | None = None) -> tuple[bytes, s
                 return data, label
             n_layers = _one_more(n_layers, label)
             inside, label = found
-            data = inside.read(-1 if most is None else most + 1)
+            data = inside.read() if most is None else inside.read(most + 1)  # Arrow's zstd takes no -1
             if most is not None and len(data) > most:
                 raise DataError(f"{label} unpacks to more than {most:,} bytes, the most that is read.")
 

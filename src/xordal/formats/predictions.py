@@ -217,7 +217,10 @@ def _rule_notes(network: DecomposableMarkovNetwork, scores: RowScores, rows: Seq
         rule, n_broken = scores.rules[number - 1], int(scores.breaks[number - 1].sum())
         found = FoundRules(network.variables, network.levels, (rule,), rule.n_rows, (), (), 0.0)
         lines += ["", f"Rule {number}: {rule_words(found, rule)}"]
-        lines.append(f"  broken by {counted(n_broken, 'row')} of {scores.breaks.shape[1]:,}")
+        n_told = scores.n_told[number - 1]
+        n_open = scores.breaks.shape[1] - n_told
+        cannot_tell = f"; in {n_open:,} a value is missing or too rare to tell" if n_open else ""
+        lines.append(f"  broken by {counted(n_broken, 'row')} of {n_told:,}{cannot_tell}")
     return lines
 
 

@@ -48,6 +48,8 @@ class RowScores:
     breaks
         Which rows break which rule, shape (rules, rows); a row in which a column of the rule is missing does
         not.
+    n_told
+        How many rows can obey or break each rule: those with a value that counts in all its columns.
     """
 
     log_prob: NDArray[np.float64]
@@ -57,6 +59,7 @@ class RowScores:
     cliques: tuple[tuple[str, ...], ...]
     rules: tuple[AdditiveRule, ...]
     breaks: NDArray[np.bool_]
+    n_told: tuple[int, ...]
 
 
 def log_probabilities(network: DecomposableMarkovNetwork, rows: RowCodes) -> NDArray[np.float64]:
@@ -81,23 +84,25 @@ def score_rows(network: DecomposableMarkovNetwork, rows: RowCodes) -> RowScores:
         blamed[worse], blame[worse] = place, own[worse]
         expected += usual
     breaks = np.zeros((len(network.rules), rows.n_rows), dtype=np.bool_)
+    n_told = []
     for place, rule in enumerate(network.rules):
-        own, usual, breaks[place] = _surprise_of_rule(network, rule, rows.codes)
+        own, usual = _surprise_of_rule(network, rule, rows.codes)
+        breaks[place], tells = rule.breaks_and_tells(rows.codes)
+        n_told.append(int(tells.sum()))
         worse = own > blame
         blamed[worse], blame[worse] = len(network.tree_tables) + place, own[worse]
         expected += usual
     logs = log_probabilities(network, rows)
     of_rules = tuple(network.names(varset(rule.rule.variables)) for rule in network.rules)
     cliques = (*(network.names(clique) for clique in network.tree.cliques), *of_rules)
-    return RowScores(
-        logs, -logs - expected, blamed, blame, cliques, tuple(r.rule for r in network.rules), breaks
-    )
+    rules = tuple(rule.rule for rule in network.rules)
+    return RowScores(logs, -logs - expected, blamed, blame, cliques, rules, breaks, tuple(n_told))
 
 
 def _surprise_of_rule(
     network: DecomposableMarkovNetwork, rule: NetworkRule, codes: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return, for each row, the surprise above its mean that a rule adds, the mean, and whether it breaks it.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, for each row, the surprise above its mean that a rule adds, and the mean.
 
     A rule makes rows that obey it more probable by its weight, so that its mean surprise is below zero. It says
     nothing of rows in which one of the columns that it speaks of is missing.
@@ -109,7 +114,7 @@ def _surprise_of_rule(
     mean = -network.inference.mean_log_weight(network.rules.index(rule))
     logs = network.log_weight(rule, codes[:, complete])
     surprise[complete], usual[complete] = -logs - mean, mean
-    return surprise, usual, rule.breaks(codes)
+    return surprise, usual
 
 
 def _surprise(

@@ -94,8 +94,13 @@ class NetworkRule:
 
     def breaks(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which rows break the rule; one in which a column is missing or has no value does not."""
+        return self.breaks_and_tells(codes)[0]
+
+    def breaks_and_tells(self, codes: NDArray[np.integer]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows break the rule, and which could: those whose values all count."""
         asked, own = self.asked(codes), self._own(codes)
-        return np.asarray((asked != UNKNOWN) & (own != UNKNOWN) & (own != asked))
+        tells = np.asarray((asked != UNKNOWN) & (own != UNKNOWN))
+        return tells & (own != asked), tells
 
     def log_weights(
         self, codes: NDArray[np.integer], base: Table, n_levels: Sequence[int], delta: float

@@ -7,7 +7,9 @@ import pytest
 
 from xordal.data.read import read_table
 from xordal.formats.additive import rule_lines
+from xordal.formats.predictions import score_lines
 from xordal.learning.learn import learn
+from xordal.model.rows import encoded
 from xordal.rules.finding import find_rules
 from xordal.rules.repair import broken_rows
 
@@ -41,7 +43,12 @@ def test_a_row_that_misses_a_value_neither_obeys_nor_breaks_a_rule(share: float)
     network = learn(table).network()
     (placed,) = network.rules
     assert (placed.n_asked, placed.n_broken) == (2000 - n_blank, n_broken)
-    assert int(network.score_rows(table).breaks.sum()) == n_broken
+    scores = network.score_rows(table)
+    assert int(scores.breaks.sum()) == n_broken
+    assert scores.n_told == (2000 - n_blank,)
+    told = score_lines(network, encoded(network, table), scores, top=5)
+    is_open = f"; in {n_blank:,} a value is missing or too rare to tell"
+    assert f"  broken by {n_broken} rows of {2000 - n_blank:,}{is_open}" in told
     for name, column in columns.items():  # what is missing is as probable as it is in the rows
         assert network.marginals()[name]["(missing)"] == pytest.approx(column.count(None) / 2000, abs=0.002)
 

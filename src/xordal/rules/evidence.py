@@ -9,10 +9,10 @@ column: a chain of dependent pairs is no rule either. A level that most rows hav
 columns plus a column that hardly matters, holds as often by one of those cuts, and so is no rule.
 
 A rule modulo 7 of digits below 7 leaves few sums, and so the sum itself, and the sum modulo any other number,
-is the same in most rows. So of two rules of the same columns the one that more rows break must hold more often
-than the better one makes it: a column is then taken as independent of the rest only within the levels that the
-better rule does not tell apart. And it must hold more often than all better rules that it is connected
-with make it (drawn.py).
+is the same in most rows. So of two rules of the same columns the one that more rows break must hold more
+often than the better one makes it: some column matters to it beyond that, and it would hold less often were
+the column independent of the rest within the levels that the better rule does not tell apart. And it must
+hold more often than all better rules that it is connected with make it (drawn.py).
 
 *How sure.* With that share q, the number of rows in which one given rule holds is at most binomial. There are
 many rules: C(N, m) sets of m columns; each column of numbers enters by a weight or by a function, so two for
@@ -182,15 +182,25 @@ class Judge:
             for one, two in permutations(range(len(terms)), 2):
                 best = max(best, sums.agreement_within(columns[two], one))
         same = [rule for rule in given if rule.variables == candidate.variables]
-        for place in range(len(columns) if same else 0):
-            classes = np.stack([rule.functions[place] for rule in same], axis=1)
-            group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)
-            best = max(best, sums.agreement_within(group[columns[place]], place))
+        if same:
+            best = max(best, min(_within_classes(sums, columns, same)))
         if given:
             best = max(
                 best, share_obeyed(candidate, given, self.codes[:, some_rows(self.codes.shape[1], _MOST_ROWS)])
             )
         return min(best, 1.0)
+
+
+def _within_classes(sums: Sums, columns: Values, same: Sequence[Candidate]) -> Iterator[float]:
+    """Yield how often a rule holds if a column is independent of the rest within what better rules tell of it.
+
+    Where these tell all levels of a column apart, as any rule does of two levels, that is as often as in the
+    data, and says nothing: only if it is so for each column are the better rules what makes the sum constant.
+    """
+    for place in range(len(columns)):
+        classes = np.stack([rule.functions[place] for rule in same], axis=1)
+        group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)
+        yield sums.agreement_within(group[columns[place]], place)
 
 
 def _cuts(m: int) -> Iterator[tuple[int, ...]]:

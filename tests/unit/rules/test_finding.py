@@ -321,3 +321,19 @@ def test_exactly_one_of_seven_is_not_told_of_six_of_them_again() -> None:
     chosen = generator.choice(7, size=3000, p=[0.15] * 6 + [0.1])
     found = find_rules({f"is{k}": (chosen == k).tolist() for k in range(7)})
     assert [(rule.name, len(rule.variables), rule.n_broken) for rule in found] == [("exactly one", 7, 0)]
+
+
+@pytest.mark.parametrize("share_wrong", [0.0, 0.02])
+def test_a_column_of_two_levels_does_not_hide_half_of_a_rule(share_wrong: float) -> None:
+    """The tens of a month are 0 or 1: what a rule modulo 2 says of them is all there is to say."""
+    generator = np.random.default_rng(5)
+    month, serial = generator.integers(1, 13, 2500), generator.integers(0, 10, (4, 2500))
+    digits = np.stack([month // 10, month % 10, *serial])
+    check = np.array([7, 1, 3, 7, 1, 3]) @ digits % 10
+    columns = np.stack([*digits, check])
+    wrong = generator.random(2500) < share_wrong
+    columns[3, wrong] = generator.integers(0, 10, wrong.sum())
+    names = ["m1", "m2", "s1", "s2", "s3", "s4", "check"]
+    found = find_rules({name: column.tolist() for name, column in zip(names, columns, strict=True)})
+    assert [(rule.modulus, rule.variables) for rule in found] == [(10, tuple(range(7)))]
+    assert found.rules[0].n_broken == int((np.array([7, 1, 3, 7, 1, 3, -1]) @ columns % 10 != 0).sum())

@@ -112,7 +112,7 @@ def plan(order: int, n: int) -> Plan | None:
     Examples
     --------
     >>> [round(plan(order, 1000).reach(), 2) for order in (4, 5, 6)], plan(6, 2000)
-    ([0.17, 0.16, 0.06], None)
+    ([0.17, 0.16, 0.05], None)
     """
     if comb(n + 1, 2) > _MOST_PAIRS:
         return None

@@ -11,6 +11,11 @@ largest entropy with the same pair margins holds what the pairs explain of it; t
 chance, by about dof / 2n, and are put right for it before they are divided. Given a context, every margin holds
 the context as well.
 
+Cells of few rows add less chance than a degree of freedom each: of columns that depend on each other most cells
+expect next to no row and add nothing. Both numbers are sums over the same cells, so both take the rows that
+these expect from one table, p2. Were those of independent columns taken for TC, far too much would be
+subtracted, and the share come out too large.
+
 The interval of a share is that of a ratio: the standard deviation over the rows of
 
     psi = log(p / p2) - share * log(p / product of single margins)
@@ -70,6 +75,8 @@ class Unexplained:
     mean, variance
         Those of 2 n times the nats, were the fit the truth: of a table with many rows a cell, the degrees of
         freedom and twice as much.
+    chance
+        What chance adds on average to 2 n times the nats of the truth, whatever that is.
     """
 
     nats: float
@@ -77,10 +84,11 @@ class Unexplained:
     log_ratios: Floats
     mean: float
     variance: float
+    chance: float
 
     def corrected(self, n_rows: int | None) -> float:
         """Return the nats less what chance adds on average; of an exact joint, as they are."""
-        return self.nats if n_rows is None else max(0.0, self.nats - max(self.dof, self.mean) / (2 * n_rows))
+        return self.nats if n_rows is None else max(0.0, self.nats - self.chance / (2 * n_rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +136,22 @@ class Sharing:
     @cached_property
     def total(self) -> Unexplained:
         """All that the columns share: what their single margins leave unexplained."""
-        return away(self.table, product_of_margins(self.table[None], self.n_context)[0], self.margins(1))
+        fitted = product_of_margins(self.table[None], self.n_context)[0]
+        found = away(self.table, fitted, self.margins(1))
+        if not _has_sparse_counts(self.table):
+            return found
+        if len(self.own) == 2:  # no table is known between the independent one and the data themselves
+            return replace(found, chance=max(found.dof, found.mean))
+        return replace(found, chance=moments_of_fit(self.table, self._fitted_to_pairs, self.margins(1))[0])
+
+    @cached_property
+    def _fitted_to_pairs(self) -> Floats:
+        return np.asarray(fit_margins(self.table[None], self.margins(2))[0])
 
     @cached_property
     def hidden(self) -> Unexplained:
         """What no pair shows."""
-        return unexplained(self.table, self.margins(2))
+        return away(self.table, self._fitted_to_pairs, self.margins(2))
 
     def beyond(self, groups: Sequence[Axes]) -> Unexplained:
         """Return what neither pairs nor some groups of the columns show."""
@@ -179,8 +197,9 @@ class Sharing:
         assert self.n_rows is not None
         part = self.hidden if part is None else part
         spread = float((self._chances * (part.log_ratios - part.nats) ** 2).sum())
-        dof = round(max(part.dof, part.mean))
-        return corrected_range(part.nats, spread, dof, self.n_rows, int(np.count_nonzero(self.table)))
+        return corrected_range(
+            part.nats, spread, round(part.chance), self.n_rows, int(np.count_nonzero(self.table))
+        )
 
     def _variance(self, part: Unexplained, share: float) -> float:
         """Return the variance of part - share * total, of the first order and of the second."""
@@ -224,6 +243,11 @@ def is_sparse(table: Floats) -> bool:
     return bool(table.sum() < _SPARSE * table.size)
 
 
+def _has_sparse_counts(table: Floats) -> bool:
+    """Whether a table is sparse; shares that sum to one are no counts: an exact joint has no chance in it."""
+    return is_sparse(table) and bool(table.sum() > 1.5)
+
+
 def has_rows_enough(table: Floats) -> bool:
     """Whether a table of counts can tell what is hidden: five rows for each cell that has any."""
     return bool(table.sum() >= LEAST_ROWS * np.count_nonzero(table))
@@ -258,10 +282,8 @@ def away(table: Floats, fitted: Floats, margins: Sequence[Axes]) -> Unexplained:
     logs[occupied] -= np.log(np.maximum(fitted[occupied], 1e-300))
     nats = float(divergences(table[None], fitted[None])[0])
     dof = degrees_of_freedom(table, margins)
-    # Shares that sum to one are no counts: an exact joint has no chance in it.
-    is_small = is_sparse(table) and table.sum() > 1.5
-    mean, variance = moments_of_fit(table, fitted, margins) if is_small else (dof, 2 * dof)
-    return Unexplained(nats, dof, logs, mean, variance)
+    mean, variance = moments_of_fit(table, fitted, margins) if _has_sparse_counts(table) else (dof, 2 * dof)
+    return Unexplained(nats, dof, logs, mean, variance, chance=mean)
 
 
 def degrees_of_freedom(table: Floats, margins: Sequence[Axes]) -> int:

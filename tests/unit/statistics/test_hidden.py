@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import kstest
 
-from benchmarks.recovery.hidden_groups import COVERED, SPARSE, additive, chained, planted, shuffled_p_values
+from benchmarks.recovery.hidden_groups import (
+    COVERED,
+    FEW_ROWS,
+    SPARSE,
+    additive,
+    chained,
+    planted,
+    shuffled_p_values,
+    tilted,
+)
 from xordal.statistics.hidden import Sharing, degrees_of_freedom, has_rows_enough, unexplained
 from xordal.statistics.interaction import interactions
 
@@ -98,6 +107,31 @@ def test_sparse_p_values_hold_where_pairs_depend_on_each_other(name: str) -> Non
         found = Sharing(chained(levels, stay, skew, generator, n_rows), n_rows)
         log_ps.append(found.log_p(found.hidden, found.margins(2)))
     assert np.mean(np.exp(log_ps) <= 0.05) <= 0.12
+
+
+@pytest.mark.parametrize("name", ["5, 5, 5, 5, 3 levels, skewed, 3,188 rows", "4, 3, 3, 2 levels, 400 rows"])
+@pytest.mark.parametrize("tilt", [0.0, 1.0])
+def test_on_sparse_tables_the_share_is_neither_too_large_nor_too_small(name: str, tilt: float) -> None:
+    """With the degrees of freedom it is off by up to 0.1, either way."""
+    levels, stay, skew, rare, n_rows = FEW_ROWS[name]
+    joint = tilted(levels, stay, skew, rare, tilt)
+    truth = Sharing(joint, None).share().estimate
+    draws = np.random.default_rng(23).multinomial(n_rows, joint.reshape(-1), size=40).astype(np.float64)
+    shares = [Sharing(draw.reshape(joint.shape), n_rows).share() for draw in draws]
+    assert np.mean([share.estimate for share in shares]) == pytest.approx(truth, abs=0.025)
+    assert np.mean([share.low > truth + 1e-9 for share in shares]) <= 0.1
+
+
+@given(TABLES)
+def test_chance_in_the_whole_is_that_in_the_hidden_part_and_in_the_pairs(table: np.ndarray) -> None:
+    """Of many rows a cell the degrees of freedom of three pairs; of few, what the pairs' cells add."""
+    for times in (1, 100):
+        found = Sharing(times * table, int(times * table.sum()))
+        between = found.total.chance - found.hidden.chance
+        if times == 100:
+            assert between == found.total.dof - found.hidden.dof
+        elif found.total.chance != found.total.dof:
+            assert 0 < between < 2 * (found.total.dof - found.hidden.dof)
 
 
 def test_a_table_of_fewer_than_five_rows_a_cell_tells_nothing() -> None:

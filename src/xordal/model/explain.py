@@ -18,16 +18,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.select import oracle_for
+from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
+from xordal.graph.signed_sets import free_parameters
 from xordal.model.evidence import evidence_of, number_of
 from xordal.model.observed import Observed
 from xordal.model.query import check_possible, normalised
 from xordal.statistics.chance import expected_gain
+from xordal.statistics.criterion import Evidence, Sample
 from xordal.statistics.hidden import Sharing
+from xordal.statistics.significance import Significance
 from xordal.types.groups import NamedSubmodel, named_submodel
 from xordal.types.rules import AdditiveRule
 from xordal.types.trace import TraceEntry, single_link_part
-from xordal.types.varsets import members
+from xordal.types.varsets import SignedSets, VarSet, members
 
 if TYPE_CHECKING:
     from xordal.model.network import DecomposableMarkovNetwork, Given, Likely
@@ -49,7 +54,7 @@ class LinkStory:
     pair
         Mutual information of the two alone in the network.
     pair_in_data, log_p_pair
-        The same in the rows, all that a pairwise view of them sees, and its log p-value (chi-squared, not
+        The same in the rows, all that a pairwise view of them sees, and its log p-value (as in the trace, not
         corrected). None where the rows of the pair are not known: a model file holds those of linked ones.
     given_rest
         For a link: the information of the two given the rest of a clique that holds both, the largest.
@@ -161,7 +166,22 @@ def with_rows(
     np.add.at(table, (one, other), counts)
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     found = Sharing(table, int(table.sum()))
-    return replace(story, pair_in_data=found.total.nats, log_p_pair=found.quick_log_p(found.total))
+    return replace(story, pair_in_data=found.total.nats, log_p_pair=_log_p_of_pair(table, found.total.nats))
+
+
+def _log_p_of_pair(table: NDArray[np.float64], nats: float) -> float:
+    """Return the log p-value that a search gives to the link of two columns, so that both tell one number."""
+    occupied = table > 0
+    codes, counts = np.array(np.nonzero(occupied), dtype=np.int32), table[occupied].astype(np.int64)
+    levels = tuple(tuple(range(size)) for size in table.shape)
+    rows = CategoricalTable(("one", "other"), levels, codes, counts)
+    sample = Sample(rows.n_levels, rows.n_rows, oracle_for(rows, backend="numpy"), max_links=1, max_variables=2)
+    change: SignedSets = {VarSet(3): 1, VarSet(1): -1, VarSet(2): -1}
+    dof = free_parameters(change, rows.n_levels)
+    pair = Evidence(VarSet(3), ((0, 1),), change, nats, dof, rows.n_rows)
+    log_ps = Significance().on(sample).log_p_values([pair])
+    assert log_ps is not None
+    return log_ps[0]
 
 
 def _rules_of(network: DecomposableMarkovNetwork, u: int, v: int) -> tuple[AdditiveRule, ...]:

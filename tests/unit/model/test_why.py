@@ -49,6 +49,16 @@ def test_a_plain_link_and_none() -> None:
         box().why_link("dog", "dog")
 
 
+def test_a_pair_has_the_p_value_of_the_step_that_added_it() -> None:
+    generator = np.random.default_rng(8)
+    first = generator.integers(3, size=400)
+    second = np.where(generator.random(400) < 0.3, first, generator.integers(3, size=400))
+    table = CategoricalTable.from_columns({"first": first.tolist(), "second": second.tolist()})
+    story = fit_network(table, learn(table)).why_link("first", "second")
+    assert story.entry is not None and story.entry.log_p_value is not None
+    assert story.log_p_pair == pytest.approx(story.entry.log_p_value, abs=1e-9)
+
+
 def test_required_links_and_fill_in_are_told() -> None:
     table = music_box().joint.exact_table()
     ring = [("ball1", "ball2"), ("ball2", "light1"), ("light1", "light2"), ("light2", "ball1")]

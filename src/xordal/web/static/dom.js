@@ -132,7 +132,7 @@ export const listen = (path, onEvent, signal, onState = () => {}) => {
   };
   const follow = async how => {
     const answer = await fetch(`${path}${how}`, { method: "POST", signal, headers: { "last-event-id": last } });
-    if (!answer.ok) await answered(answer);
+    await accepted(answer);
     onState(true);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let waiting = "";

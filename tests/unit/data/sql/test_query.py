@@ -147,7 +147,7 @@ def test_options_hold_for_queries(places: dict[str, Any]) -> None:
     asked = "SELECT a, b, c, CASE WHEN d = 'x' THEN NULL ELSE d END AS d FROM t"
     found = read_table(places["sqlite"], sql=asked, columns=["a", "d"], missing="level")
     assert found.levels == ((0, 1), ("10", "y", "(missing)"))
-    with pytest.warns(DataWarning, match="drop costs 160 of 480 rows"):
+    with pytest.warns(DataWarning, match="missing=.drop. costs 160 of 480 rows"):
         dropped = read_table(places["sqlite"], sql=asked, exclude=["a"], missing="drop")
     assert dropped.n_rows == 320
     with pytest.raises(DataError, match="column 'd': the value is missing"):

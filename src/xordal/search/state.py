@@ -53,6 +53,8 @@ class Change:
     touched
         Vertices: a set with none of them on the paths between its variables is completed with the same fill-in
         (:mod:`xordal.graph.fill_in`).
+    labels
+        Numbers of the components of each variable, before and after.
     """
 
     before: ChordalGraph
@@ -61,11 +63,7 @@ class Change:
     removed: LinkSet
     disturbed: VarSet
     touched: VarSet
-
-    @cached_property
-    def labels(self) -> tuple[Labels, Labels]:
-        """Numbers of the components of each variable, before and after."""
-        return labels_of(self.before.components), labels_of(self.after.components)
+    labels: tuple[Labels, Labels]
 
     @cached_property
     def ends(self) -> VarSet:
@@ -74,9 +72,9 @@ class Change:
 
     @cached_property
     def regrouped(self) -> VarSet:
-        """The variables whose component is another one now."""
-        both = enumerate(zip(self.before.components, self.after.components, strict=True))
-        return varset(v for v, (before, after) in both if before is not after and before != after)
+        """The variables whose component is another one now: of those that a link has come to or gone from."""
+        before, after = self.before.components, self.after.components
+        return varset(v for v in members(around_ends(self.ends, before, after)) if before[v] != after[v])
 
     @cached_property
     def split(self) -> VarSet:
@@ -103,7 +101,8 @@ class GraphState:
     def __init__(self, graph: ChordalGraph) -> None:
         nothing, everything = ChordalGraph.empty(graph.n_vertices), VarSet((1 << graph.n_vertices) - 1)
         self.graph, self.labels = graph, labels_of(graph.components)
-        self._steps = [Change(nothing, graph, graph.links, (), everything, everything)]
+        labels = labels_of(nothing.components), self.labels
+        self._steps = [Change(nothing, graph, graph.links, (), everything, everything, labels)]
         self._since: dict[int, Change] = {}
         self._paths: SeparatorPaths | None = None
         self._paths_at = 0
@@ -125,6 +124,7 @@ class GraphState:
                 tuple(link for one in steps for link in one.removed),
                 reduce(or_, [one.disturbed for one in steps]),
                 reduce(or_, [one.touched for one in steps]),
+                (steps[0].labels[0], self.labels),
             )
         return self._since[position]
 
@@ -159,22 +159,43 @@ class GraphState:
     def _go_on(
         self, graph: ChordalGraph, added: LinkSet, removed: LinkSet, around: VarSet, there: VarSet
     ) -> None:
-        change = Change(self.graph, graph, added, removed, around, there)
-        self._steps.append(change)
-        self.graph, self.labels = graph, labels_of(graph.components)
+        ends = varset(v for link in (*added, *removed) for v in link)
+        altered = around_ends(ends, self.graph.components, graph.components)
+        labels = labels_of(graph.components, self.labels, altered)
+        both = self.labels, labels
+        self._steps.append(Change(self.graph, graph, added, removed, around, there, both))
+        self.graph, self.labels = graph, labels
         if self._words is not None:
-            for v in members(change.ends):
+            for v in members(ends):
                 row = graph.neighbours[v].to_bytes(self._words.itemsize * self._words.shape[1], "little")
                 self._words[v] = np.frombuffer(row, dtype="<u8")
         self._since.clear()
 
 
-def labels_of(components: Sequence[int]) -> Labels:
+def around_ends(ends: VarSet, before: Sequence[int], after: Sequence[int]) -> VarSet:
+    """Return all variables in a component, before or after, of one of the ends of links that came or went.
+
+    No other component has changed: of a wide graph that is far quicker than to compare all of them.
+    """
+    found = 0
+    for v in members(ends):
+        found |= before[v] | after[v]
+    return VarSet(found)
+
+
+def labels_of(components: Sequence[int], known: Labels | None = None, altered: VarSet = EMPTY) -> Labels:
     """Return a number for each variable, equal for those of one component: its lowest variable.
+
+    ``known`` are the labels of earlier components, which hold for all variables but those ``altered``.
 
     Examples
     --------
     >>> labels_of(ChordalGraph.empty(3).add([(0, 1)]).components)
     array([0, 0, 2])
     """
-    return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
+    if known is None:
+        return np.array([(mask & -mask).bit_length() - 1 for mask in components], dtype=np.int64)
+    labels = known.copy()
+    for v in members(altered):
+        labels[v] = (components[v] & -components[v]).bit_length() - 1
+    return labels

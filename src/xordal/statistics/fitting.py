@@ -206,6 +206,7 @@ def _in_rounds(wanted: Floats, views: Sequence[_View], n_rounds: int) -> tuple[F
     fitted = np.ones_like(wanted)
     bars = _PRECISION * np.maximum(wanted.sum(axis=1), 1e-300)
     goals = [view.margin(wanted) for view in views]
+    is_full = all(goal.all() for goal in goals)  # no cell of a margin is empty, and none can become so
     left = np.arange(len(wanted))
     part = fitted
     for number in range(n_rounds):
@@ -215,7 +216,8 @@ def _in_rounds(wanted: Floats, views: Sequence[_View], n_rounds: int) -> tuple[F
             now = view.margin(part)
             if is_asked:
                 np.maximum(off, np.abs(now - goal).max(axis=1, initial=0.0), out=off)
-            part *= np.divide(goal, now, out=np.zeros_like(goal), where=now > 0)[:, view.of_cell]
+            factor = goal / (now if is_full else np.where(now > 0, now, 1.0))  # cells of no rows stay so
+            part *= factor.take(view.of_cell, axis=1)
         if is_asked:
             is_left = off > bars[left]
             fitted[left] = part

@@ -29,10 +29,11 @@ References: Schneidman et al. (2003) for the connected information; Amari (2001)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +56,12 @@ VISIBLE = 0.05
 _SPARSE = 20.0  # rows per cell below which the nominal degrees of freedom are not trusted
 _BEYOND_DOUBT = -100.0  # log p-value that no better law would change the verdict on
 _N_DRAWS, _MOST_DRAWN = 200, 128  # tables drawn, and the most cells one of them may have
+_NO_ROWS = 1e-280  # expected of a cell, at least: the logarithm of a ratio to it is finite
 _NOTHING = 1e-12  # nats in all, of which no part is a share
 _SURE = 1.959964  # standard deviations on either side of 95 % of a normal law
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Unexplained:
+class Unexplained(NamedTuple):
     """What a fit to some margins leaves unexplained of a table.
 
     Attributes
@@ -141,8 +142,8 @@ class Sharing:
         if not _has_sparse_counts(self.table):
             return found
         if len(self.own) == 2:  # no table is known between the independent one and the data themselves
-            return replace(found, chance=max(found.dof, found.mean))
-        return replace(found, chance=moments_of_fit(self.table, self._fitted_to_pairs, self.margins(1))[0])
+            return found._replace(chance=max(found.dof, found.mean))
+        return found._replace(chance=moments_of_fit(self.table, self._fitted_to_pairs, self.margins(1))[0])
 
     @cached_property
     def _fitted_to_pairs(self) -> Floats:
@@ -171,10 +172,10 @@ class Sharing:
 
     def _part(self, axes: Axes) -> Unexplained:
         kept = (*axes, *self._context)
-        others = tuple(axis for axis in range(self.table.ndim) if axis not in kept)
+        others = tuple([axis for axis in range(self.table.ndim) if axis not in kept])
         table = self.table.sum(axis=others, keepdims=True)
-        inner = Sharing(table.squeeze(others), self.n_rows, self.n_context).total
-        return replace(inner, log_ratios=inner.log_ratios.reshape(table.shape))
+        nats, dof, logs, *moments = Sharing(table.squeeze(others), self.n_rows, self.n_context).total
+        return Unexplained(nats, dof, logs.reshape(table.shape), *moments)
 
     def estimate(self, part: Unexplained) -> float:
         """Return a part's share of all that is shared, without its interval."""
@@ -275,12 +276,9 @@ def unexplained(table: Floats, margins: Sequence[Axes]) -> Unexplained:
 
 def away(table: Floats, fitted: Floats, margins: Sequence[Axes]) -> Unexplained:
     """Return what a fitted table leaves unexplained of a table; the margins are those it agrees on."""
-    occupied = table > 0
-    logs = np.zeros_like(table)
-    # A cell that the fit has made zero to rounding has no row to speak of.
-    np.log(table, out=logs, where=occupied & (fitted > 0))
-    logs[occupied] -= np.log(np.maximum(fitted[occupied], 1e-300))
-    nats = float(divergences(table[None], fitted[None])[0])
+    # A cell with rows that the fit has made zero to rounding has next to none.
+    logs = np.log(table / np.maximum(fitted, _NO_ROWS), out=np.zeros_like(table), where=table > 0)
+    nats = max(float((table * logs).sum() / table.sum()), 0.0)
     dof = degrees_of_freedom(table, margins)
     mean, variance = moments_of_fit(table, fitted, margins) if _has_sparse_counts(table) else (dof, 2 * dof)
     return Unexplained(nats, dof, logs, mean, variance, chance=mean)

@@ -91,11 +91,11 @@ def product_of_margins(tables: NDArray[np.float64], n_context: int = 0) -> NDArr
             [25., 25.]]])
     """
     own = range(1, tables.ndim - n_context)
-    given = tables.sum(axis=tuple(own), keepdims=True)
-    product = given
+    product = tables.sum(axis=tuple(own), keepdims=True)
+    given = np.where(product > 0, product, 1.0)  # where nothing is given, all margins are zero
     for axis in own:
-        margin = tables.sum(axis=tuple(other for other in own if other != axis), keepdims=True)
-        product = product * np.divide(margin, given, out=np.zeros_like(margin), where=given > 0)
+        margin = tables.sum(axis=tuple([other for other in own if other != axis]), keepdims=True)
+        product = product * (margin / given)
     return np.asarray(product)
 
 

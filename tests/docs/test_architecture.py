@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import xordal
+import xordal.search
 
 ROOT = Path(xordal.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
@@ -48,6 +49,16 @@ def test_every_module_is_on_the_map_and_no_other(folder: str) -> None:
     assert NAMED[folder] - modules(folder) == set(), (
         f"docs/architecture.md names these in {folder}/; they are gone"
     )
+
+
+def test_the_search_names_each_of_its_modules_by_one_sentence() -> None:
+    lines = re.findall(r"^ *\* ``(\w+)`` (.+(?:\n +(?!\*)\S.+)*)", xordal.search.__doc__ or "", re.MULTILINE)
+    assert all(sentence.endswith(".") and sentence.count(". ") == 0 for _, sentence in lines)
+    modules_and_folders = {
+        path.parent.name if path.name == "__init__.py" else path.stem
+        for path in (ROOT / "search").rglob("*.py")
+    } - {"search"}
+    assert sorted(name for name, _ in lines) == sorted(modules_and_folders)
 
 
 def test_what_is_left_out_or_gone_is_noticed() -> None:

@@ -33,19 +33,42 @@ looks at d - e plus one variable of another component (two links) and finds that
 
 Map
 ---
-* ``plan``: the settings of a run, checked against each other.
-* ``schedule``: which lookahead comes next; ``passes`` replays it from a trace.
-* ``constraints``, ``limits``: what may be learned, and for how long.
-* ``driver``: carries the schedule out and writes the trace; ``checkpoint`` keeps it on disk.
-* ``problem``: who counts and who decides; candidates put to them.
-* ``state``: the present graph, and what has changed since any earlier one.
-* ``candidate``: a variable set, its missing links, its chain, its gain.
-* ``shapes``: what is known before anything is counted, and the bars that follow.
-* ``sources``: where candidates come from (``scanned``, ``around``, ``extended``), waiting as ``bounded`` sets.
-* ``completing``: ``as_it_is`` or ``with_fill_in``; ``legality`` asks what the rules allow.
-* ``best_first``: from bounded to scored to judged.
-* ``lookahead``: one i-link-only search, sources and ways put together.
-* ``refine``: after the schedule, ``prune`` takes idle links out, ``local`` improves scores by sequences of
-  moves, ``sequences`` tries them by kernels, ``optimum`` knows the best network of few columns.
-* ``_masks``: graphs as kernels read them.
+* ``plan`` holds the settings of a run, checked against each other.
+* ``schedule`` says which lookahead comes next.
+* ``passes`` lists the passes behind a trace.
+* ``constraints`` says which links must or must not be learned, and how large cliques may be.
+* ``limits`` ends a search that takes too long or too much memory, or that the user ends.
+* ``phases`` keeps what is being done now and how long each phase took.
+* ``time_left`` estimates how long the scans still take.
+* ``driver`` carries the schedule out and writes the trace.
+* ``checkpoint`` keeps the trace on disk, so that a search that was killed goes on.
+* ``problem`` is what stays the same in all passes, and puts candidates to those who count and decide.
+* ``state`` is the present graph, and what has changed in it since any earlier one.
+* ``candidate`` is a variable set with its missing links, the chain that adds them, and its gain.
+* ``shapes`` says what is known of a set before anything is counted, and which bars follow.
+* ``sources`` are where candidates come from.
+
+  * ``scanned`` finds the sets without links by one scan of all sets of their size.
+  * ``around`` finds the sets that links of the graph hold together.
+  * ``extended`` adds single variables to what ``around`` finds.
+  * ``bounded`` keeps the sets that were found, the highest bound first, until they are scored.
+  * ``_held`` lists the sets around links by compiled kernels.
+
+* ``completing`` has the two ways to add the links that a set misses.
+
+  * ``as_it_is`` adds these links alone, as the paper does.
+  * ``with_fill_in`` adds those that keep the graph chordal too.
+  * ``legality`` asks whether constraints and chordality allow a candidate; nobody else does.
+
+* ``best_first`` turns bounded sets into scored ones and these into judged ones, as few as it can.
+* ``lookahead`` is one i-link-only search: the sources and both ways put together.
+* ``refine`` follows when the schedule has come to its end.
+
+  * ``prune`` takes out links that later ones have made idle.
+  * ``local`` improves a score by sequences of links that come and go.
+  * ``sequences`` tries these sequences by kernels.
+  * ``_sequences`` has these kernels.
+  * ``optimum`` knows the best network of a few columns.
+
+* ``_masks`` has what kernels ask of a graph.
 """

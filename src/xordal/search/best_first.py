@@ -58,8 +58,11 @@ class Completing(Protocol):
         """Return the sets to be scored, of those that sources found and those that a change has altered."""
         ...
 
-    def score(self, sets: Sequence[VarSet]) -> list[Scored]:
-        """Return ways to complete the sets that may be accepted; not those that were scored as they are now."""
+    def score(self, sets: Sequence[VarSet]) -> Sequence[Scored | BoundedSets]:
+        """Return ways to complete the sets that may be accepted; not those that were scored as they are now.
+
+        Of some sets only a lower bound on their rank may be known now: these wait once more.
+        """
         ...
 
     def judge(self, batch: Sequence[Scored]) -> list[Judged | None]:

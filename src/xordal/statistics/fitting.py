@@ -17,6 +17,7 @@ models that are too large even so get a thousand rounds, and may stay about 1e-4
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
 from math import prod
@@ -25,6 +26,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xordal.counting.compiled import Kernels, Worth
+from xordal.counting.threads import interruptible
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Axes = tuple[int, ...]
@@ -32,7 +36,9 @@ Axes = tuple[int, ...]
 _PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
 _FEW_ROUNDS, _MANY_ROUNDS, _MOST_ROUNDS = 30, 200, 1000
 _ASKED_EVERY = 5  # rounds after which it is asked whether a fit is done
-_MOST_SUMS = 200_000  # entries of the matrix that sums cells up to a margin
+_CALL = 800  # cells that NumPy does in the time that its calls take
+# Cells, of which NumPy does some 60 million in a second. Compiling takes two seconds.
+_WORTH_KERNELS = Worth(loading=20_000_000, compiling=150_000_000)
 _MOST_STEPS, _MOST_HALVES, _LONGEST_STEP = 60, 30, 50.0
 FEW_PARAMETERS = 64  # up to which a step of Newton's method costs no more than a few rounds of fitting
 _MOST_WORK = 2 * 10**7  # multiplications of a step of Newton's method: cells times the square of the parameters
@@ -70,7 +76,7 @@ def fit_margins(tables: Floats, margins: Sequence[Axes] | None = None, *, is_exa
     views = _views(shape, kept)
     if len(wanted) == 1:
         # Cells above an empty cell of a margin stay empty; of a table of many levels that is most of them.
-        allowed = np.logical_and.reduce([(view.margin(wanted)[0] > 0)[view.of_cell] for view in views])
+        allowed = np.logical_and.reduce([(view.margin(wanted[0]) > 0)[view.of_cell] for view in views])
         if 2 * np.count_nonzero(allowed) < len(allowed):
             fitted = np.zeros_like(wanted)
             few = tuple(_view(np.unique(view.of_cell[allowed], return_inverse=True)[1]) for view in views)
@@ -163,23 +169,21 @@ def terms_of(margins: tuple[Axes, ...]) -> tuple[Axes, ...]:
 
 
 class _View(NamedTuple):
-    """One margin of a table with its cells in one row: which cell of the margin each of them lies in.
-
-    ``sums`` is the same as a matrix of zeros and ones, so that a product sums up small tables: NumPy's sums
-    over axes take five times as long there. None where the matrix would be large; then cells are put in
-    ``order``, those of one cell of the margin from each of ``starts`` on.
-    """
+    """One margin of a table with its cells in one row: which cell of the margin each of them lies in."""
 
     of_cell: Integers
-    sums: Floats | None
-    order: Integers
-    starts: Integers
+    n_cells: int
 
-    def margin(self, tables: Floats) -> Floats:
-        """Return the margin of each table, shape (tables, cells of the margin)."""
-        if self.sums is not None:
-            return np.asarray(tables @ self.sums)
-        return np.asarray(np.add.reduceat(tables[:, self.order], self.starts, axis=1))
+    def margin(self, table: Floats) -> Floats:
+        """Return the margin of a table."""
+        return np.asarray(np.bincount(self.of_cell, weights=table), dtype=np.float64)
+
+    def of(self, n_tables: int) -> _View:
+        """Return the margins of so many tables, one behind the other, as one."""
+        if n_tables == 1:
+            return self
+        numbers = (self.of_cell + self.n_cells * np.arange(n_tables)[:, None]).reshape(-1)
+        return _View(numbers, n_tables * self.n_cells)
 
 
 @lru_cache(maxsize=256)
@@ -194,38 +198,48 @@ def _views(shape: tuple[int, ...], margins: tuple[Axes, ...]) -> tuple[_View, ..
 
 def _view(of_cell: Integers) -> _View:
     """Return the margin in which the cells of a table lie in the cells with these numbers, all from 0 on."""
-    n_cells = int(of_cell.max()) + 1
-    is_small = n_cells * len(of_cell) <= _MOST_SUMS
-    sums = np.equal.outer(of_cell, np.arange(n_cells)).astype(np.float64) if is_small else None
-    order = np.argsort(of_cell, kind="stable")
-    return _View(of_cell, sums, order, np.searchsorted(of_cell[order], np.arange(n_cells)))
+    return _View(of_cell, int(of_cell.max()) + 1)
 
 
 def _in_rounds(wanted: Floats, views: Sequence[_View], n_rounds: int) -> tuple[Floats, Integers]:
     """Return tables after some rounds of proportional fitting, and the numbers of those that are not done."""
     fitted = np.ones_like(wanted)
     bars = _PRECISION * np.maximum(wanted.sum(axis=1), 1e-300)
-    goals = [view.margin(wanted) for view in views]
+    if _WORK.needs_kernels():
+        from xordal.statistics._fitting import fit_in_rounds
+
+        is_left = np.ones(len(wanted), dtype=np.bool_)
+        of_cells, n_cells = (
+            np.array([view.of_cell for view in views]),
+            np.array([view.n_cells for view in views]),
+        )
+        with interruptible():
+            fit_in_rounds(wanted, of_cells, n_cells, n_rounds, _ASKED_EVERY, bars, fitted, is_left)
+        return fitted, np.flatnonzero(is_left)
+    here = [view.of(len(wanted)) for view in views]
+    goals = [view.margin(wanted.reshape(-1)) for view in here]
     is_full = all(goal.all() for goal in goals)  # no cell of a margin is empty, and none can become so
-    left = np.arange(len(wanted))
-    part = fitted
+    left, part = np.arange(len(wanted)), fitted.reshape(-1)
     for number in range(n_rounds):
         is_asked = number % _ASKED_EVERY == _ASKED_EVERY - 1
         off = np.zeros(len(left))
-        for view, goal in zip(views, goals, strict=True):
+        for view, goal in zip(here, goals, strict=True):
             now = view.margin(part)
             if is_asked:
-                np.maximum(off, np.abs(now - goal).max(axis=1, initial=0.0), out=off)
+                np.maximum(off, np.abs(now - goal).reshape(len(left), -1).max(axis=1, initial=0.0), out=off)
             factor = goal / (now if is_full else np.where(now > 0, now, 1.0))  # cells of no rows stay so
-            part *= factor.take(view.of_cell, axis=1)
+            part *= factor.take(view.of_cell)
         if is_asked:
             is_left = off > bars[left]
-            fitted[left] = part
+            fitted[left] = part.reshape(len(left), -1)
             if not is_left.all():
-                left, part, goals = left[is_left], part[is_left], [goal[is_left] for goal in goals]
+                left = left[is_left]
+                goals = [goal.reshape(len(is_left), -1)[is_left].reshape(-1) for goal in goals]
+                here, part = [view.of(len(left)) for view in views], fitted[left].reshape(-1)
             if not len(left):
                 break
-    fitted[left] = part
+    fitted[left] = part.reshape(len(left), wanted.shape[1])
+    _WORK.n_done += (number + 1) * len(views) * (wanted.size + _CALL)
     return fitted, left
 
 
@@ -241,13 +255,34 @@ def _design(levels: tuple[int, ...], terms: tuple[Axes, ...]) -> Floats:
     return np.array(columns, dtype=np.float64).T
 
 
+@dataclass(slots=True)
+class _Work:
+    """The cells that NumPy has summed up and put right in this process."""
+
+    n_done: int = 0
+    kernels: Kernels = field(default_factory=Kernels)
+
+    def needs_kernels(self) -> bool:
+        """Whether kernels go on."""
+        return self.kernels.pay(_WORTH_KERNELS, self.n_done, "fitted tables", _kernel)
+
+
+_WORK = _Work()
+
+
+def _kernel() -> object:
+    from xordal.statistics._fitting import fit_in_rounds
+
+    return fit_in_rounds
+
+
 def _independent(views: Sequence[_View]) -> Floats:
     """Return orthonormal columns that span the log-linear model of some margins.
 
     On the few cells that the margins of a table of many levels allow, most parameters are zero or sums of
     others, and Newton's method would divide by what rounding leaves of them.
     """
-    indicators = [np.equal.outer(view.of_cell, np.arange(len(view.starts))) for view in views]
+    indicators = [np.equal.outer(view.of_cell, np.arange(view.n_cells)) for view in views]
     left, sizes, _ = np.linalg.svd(np.hstack(indicators).astype(np.float64), full_matrices=False)
     return np.asarray(left[:, sizes > 1e-9 * sizes[0]])
 

@@ -10,8 +10,9 @@ only what could then be the best is judged.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from itertools import count
 from math import inf
 from typing import NamedTuple
@@ -34,14 +35,37 @@ from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
 from xordal.search.candidate import gains, of_chain, within
 from xordal.search.completing.legality import allowed
-from xordal.search.problem import NOTHING, Judged, Problem, Sum, accepted, evidence
+from xordal.search.problem import NOTHING, Judged, Problem, Sum, accepted, evidence, verdicts
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
-from xordal.statistics.criterion import Evidence, Shape
+from xordal.statistics.criterion import Evidence, Shape, Verdict
 from xordal.types.varsets import Link, SignedSets, VarSet, members, varset
 
 Region = tuple[VarSet, tuple[int, ...]]
 """Some variables, and which of them each is linked to."""
+
+
+class Waiting(NamedTuple):
+    """Fill-ins of a pair that come next.
+
+    Attributes
+    ----------
+    order
+        Minus the rank that the pair's own link may have with them, then a number that tells equal ones apart.
+    fill_ins
+        The fill-ins.
+    is_judged
+        Whether the own link was judged, so that its rank is what it has.
+    """
+
+    order: tuple[float, int]
+    fill_ins: list[PairFillIn]
+    is_judged: bool = False
+
+    @property
+    def upper(self) -> float:
+        """The highest rank that the fill-ins can have."""
+        return -self.order[0]
 
 
 @dataclass(slots=True, eq=False)
@@ -56,15 +80,15 @@ class Admitted:
     number
         Its place among the admitted, in the order in which they came.
     waiting
-        Of a pair the fill-ins that were not worked out yet, by the rank that its own link may have, the lowest
-        first; of a larger set nothing is known of them.
+        Of a pair the fill-ins that were not worked out yet, a heap by the rank that its own link may have; of
+        a larger set nothing is known of them.
     is_scored
         Whether the fill-ins of a larger set were worked out.
     """
 
     region: Region
     number: int
-    waiting: list[tuple[float, list[PairFillIn]]] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
     is_scored: bool = False
 
 
@@ -85,7 +109,9 @@ class WithFillIn:
         self._admitted: dict[VarSet, Admitted] = {}
         self._numbers = count()
         self._near: dict[int, set[VarSet]] = {}  # admitted sets that have a variable in their region, or had
-        self._highest: dict[Addition, float] = {}  # rank of a pair's own link, the same in most later graphs
+        # Of a pair's own link, which is the same in most later graphs, the highest rank; then the verdict.
+        self._highest: dict[Addition, float] = {}
+        self._verdicts: dict[Addition, Verdict] = {}
         self._spreads: dict[tuple[int, int, bool], Spread] = {}  # of the present graph, and their sums
         self._sums: dict[Spread, list[Sum]] = {}
 
@@ -141,13 +167,27 @@ class WithFillIn:
         able = [s for s in sets if self._problem.rules.may_complete(s)]
         pairs = [s for s in able if s.bit_count() == 2]
         rows = [(s, inf) for s in able if s.bit_count() > 2]
-        for s, by_rank in zip(pairs, self._by_rank(pairs), strict=True):
-            self._admitted[s].waiting = by_rank
-            rows += [(s, upper) for upper, _ in by_rank]
+        for s, some in zip(pairs, self._fill_ins(pairs), strict=True):
+            rows += self._wait(s, some)
         return BoundedSets.each([s for s, _ in rows], [upper for _, upper in rows])
 
-    def _by_rank(self, pairs: Sequence[VarSet]) -> list[list[tuple[float, list[PairFillIn]]]]:
-        """Return the fill-ins of each pair by the rank that its own link can have, the lowest first."""
+    def _wait(self, pair: VarSet, some: Iterable[PairFillIn]) -> Iterator[tuple[VarSet, float]]:
+        """Let fill-ins of a pair wait by the rank that its own link can have; yield the pair with each rank."""
+        by_rank: dict[tuple[float, bool], list[PairFillIn]] = {}
+        for one in some:
+            known = self._verdicts.get(one.own)
+            if known is None:
+                by_rank.setdefault((self._highest[one.own], False), []).append(one)
+            elif known.is_accepted:
+                by_rank.setdefault((known.rank, True), []).append(one)
+        for (upper, is_judged), fill_ins in by_rank.items():
+            if upper > -inf:
+                waiting = Waiting((-upper, next(self._numbers)), fill_ins, is_judged)
+                heappush(self._admitted[pair].waiting, waiting)
+                yield pair, upper
+
+    def _fill_ins(self, pairs: Sequence[VarSet]) -> list[list[PairFillIn]]:
+        """Return the fill-ins of each pair, and work out what its own link gains with them."""
         graph, paths = self._state.graph, self._state.paths
         every = [
             fill_ins_of_pair(graph, paths, *members(s)) if graph.n_components_of(s) == 1 else [] for s in pairs
@@ -156,34 +196,43 @@ class WithFillIn:
         self._problem.weigh(new)
         uppers = self._problem.highest([next(self._problem.sums([step])) for step in new])
         self._highest.update(zip(new, uppers, strict=True))
-        found: list[list[tuple[float, list[PairFillIn]]]] = []
-        for some in every:
-            by_rank: dict[float, list[PairFillIn]] = {}
-            for one in some:
-                if (upper := self._highest[one.own]) > -inf:
-                    by_rank.setdefault(upper, []).append(one)
-            found.append(sorted(by_rank.items()))
-        return found
+        return every
 
-    def score(self, sets: Sequence[VarSet]) -> list[Scored]:
+    def score(self, sets: Sequence[VarSet]) -> list[Scored | BoundedSets]:
         """Return the next fill-ins of each set, those that may be accepted, by what their steps gain.
 
-        A pair is named as often as it has fill-ins of different ranks, the highest first.
+        A pair is named as often as it has fill-ins of different ranks, the highest first. Where p-values are
+        dear its own link is judged first: that takes one step, which was most often judged for an earlier graph
+        already, and the pair waits once more, by the rank that it really has.
         """
         with self._problem.watch.phases.of("fill-in"):
             of_pairs: list[tuple[VarSet, float, PairFillIn]] = []
             of_larger: list[tuple[VarSet, Filled]] = []
+            to_judge: list[tuple[VarSet, list[PairFillIn]]] = []
             for s in sets:
                 self._problem.watch.check()
                 one = self._admitted.get(s)
                 if one is not None and one.waiting:
-                    upper, group = one.waiting.pop()
-                    of_pairs += [(s, upper, fill_in) for fill_in in group]
+                    first = heappop(one.waiting)
+                    if first.is_judged or not self._problem.has_p_values:
+                        of_pairs += [(s, first.upper, fill_in) for fill_in in first.fill_ins]
+                    else:
+                        to_judge.append((s, first.fill_ins))
                 elif one is not None and s.bit_count() > 2 and not one.is_scored:
                     one.is_scored = True
                     offered = completions(self._state.graph, self._state.paths, s, self._problem.n_levels)
                     of_larger += [(s, Filled(one, done)) for done in allowed(self._problem, offered)]
-            return [*self._scored_pairs(of_pairs), *self._scored_larger(of_larger)]
+            again = self._by_own_links(to_judge) if to_judge else []
+            return [*again, *self._scored_pairs(of_pairs), *self._scored_larger(of_larger)]
+
+    def _by_own_links(self, some: Sequence[tuple[VarSet, list[PairFillIn]]]) -> list[BoundedSets]:
+        """Return pairs by the ranks of their own links; where those are not accepted, nothing is."""
+        every = dict.fromkeys(one.own for _, group in some for one in group)
+        new = [step for step in every if step not in self._verdicts]
+        batch = evidence(self._problem, [of_chain(varset(step[:2]), (step,)) for step in new])
+        self._verdicts.update(zip(new, verdicts(self._problem, batch), strict=True))
+        rows = [row for s, group in some for row in self._wait(s, group)]
+        return [BoundedSets.each([s for s, _ in rows], [upper for _, upper in rows])] if rows else []
 
     def _scored_pairs(self, some: Sequence[tuple[VarSet, float, PairFillIn]]) -> list[Scored]:
         """Return fill-ins of pairs that may be accepted; only these are written out.

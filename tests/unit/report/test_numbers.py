@@ -11,13 +11,16 @@ import re
 from collections import Counter
 from dataclasses import dataclass, fields, is_dataclass
 from html import unescape
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import isclose, log, prod
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import chndtr
+from scipy.stats import binom
 
 from benchmarks.recovery.first_screen import is_same
 from xordal import CategoricalTable, Learned, learn, read_table
@@ -31,6 +34,7 @@ from xordal.report.evidence import GroupTables
 from xordal.report.summary import ReportSummary, summarise
 from xordal.statistics.hidden import Sharing
 from xordal.types.groups import Submodel
+from xordal.types.rules import AdditiveRule, Rule
 from xordal.types.varsets import members
 
 pytestmark = pytest.mark.slow
@@ -60,11 +64,53 @@ class Again:
         n_rows = len(self.rows)
         return -sum(c / n_rows * log(c / n_rows) for c in self.count(variables).values())
 
+    def shared(self, variables: tuple[int, ...]) -> float:
+        return sum(self.entropy((v,)) for v in variables) - self.entropy(variables)
+
+    def one_apart(self, variables: tuple[int, ...], rule: AdditiveRule, part: tuple[int, ...]) -> float:
+        """Return how often a rule would hold, were a part of its columns independent of the others."""
+        own, rest = self._sums_of(variables, rule, part)
+        n_rows = len(self.rows)
+        return sum(count * rest[_residue(-value, rule)] for value, count in own.items()) / n_rows**2
+
+    def _sums_of(
+        self, variables: tuple[int, ...], rule: AdditiveRule, part: tuple[int, ...]
+    ) -> tuple[Counter[int], Counter[int]]:
+        own: Counter[int] = Counter()
+        rest: Counter[int] = Counter()
+        for cell, count in self.count(variables).items():
+            values = [f[code] for f, code in zip(rule.functions, cell, strict=True)]
+            assert None not in values
+            inside = sum(value for place, value in enumerate(values) if place in part and value is not None)
+            whole = sum(value for value in values if value is not None) + rule.constant
+            own[_residue(inside, rule)] += count
+            rest[_residue(whole - inside, rule)] += count
+        return own, rest
+
+    def one_apart_within(self, rule: AdditiveRule, one: int, two: int) -> float:
+        """Return the same for one column that is independent of the others given the level of another."""
+        told = 0.0
+        for level in range(self.table.n_levels[rule.variables[two]]):
+            own: Counter[int] = Counter()
+            rest: Counter[int] = Counter()
+            for cell, count in self.count(rule.variables).items():
+                if cell[two] == level:
+                    values = [f[code] or 0 for f, code in zip(rule.functions, cell, strict=True)]
+                    own[_residue(values[one], rule)] += count
+                    rest[_residue(sum(values) + rule.constant - values[one], rule)] += count
+            if own:
+                told += sum(n * rest[_residue(-value, rule)] for value, n in own.items()) / own.total()
+        return told / len(self.rows)
+
     def counts(self, variables: tuple[int, ...]) -> np.ndarray:
         table = np.zeros([self.table.n_levels[v] for v in variables])
         for cell, count in self.count(variables).items():
             table[cell] = count
         return table
+
+
+def _residue(value: int, rule: AdditiveRule) -> int:
+    return value % rule.modulus if rule.modulus else value
 
 
 @pytest.fixture(scope="module", params=FILES)
@@ -112,6 +158,94 @@ def test_groups(again: Again) -> None:
             log_p = min(0.0, sharing.log_p(sharing.hidden, sharing.margins(2)) + log(n_sets))
             assert told.p_value == p_value_text(log_p)
         assert words_are_explained(again, group, told.words)
+        if not given:
+            bounds_come_out_again(again, group)
+            if group.rule is not None:
+                chances_come_out_again(again, inside, group.rule)
+
+
+def bounds_come_out_again(again: Again, group: Submodel) -> None:
+    """What pairs across the bars may share at most, and what all columns but one share."""
+    n_rows, inside = len(again.rows), members(group.variables)
+    bounds = []
+    for u, v in group.colored_links():
+        dof = (again.table.n_levels[u] - 1) * (again.table.n_levels[v] - 1)
+        g2 = max(2 * n_rows * again.shared((u, v)), dof)
+        if (low := float(chndtr(g2, dof, 0.0))) <= 0.05:  # rather independent than this
+            bounds.append(0.0)
+        else:
+            bounds.append(
+                brentq(lambda nc, g2=g2, dof=dof: float(chndtr(g2, dof, nc)) - 0.05, 0.0, 50 * g2 + 50)
+            )
+    if bounds:
+        assert group.pairwise_bound is not None
+        assert isclose(group.pairwise_bound, max(bounds) / (2 * n_rows), rel_tol=1e-6, abs_tol=1e-12)
+    assert group.parts_share is not None
+    parts = combinations(inside, len(inside) - 1)
+    assert isclose(group.parts_share, max(map(again.shared, parts)), abs_tol=1e-9)
+
+
+def chances_come_out_again(again: Again, inside: tuple[int, ...], rule: Rule) -> None:
+    """How often the rule of a group would hold by chance, and the intervals (Wilson's, by its equation)."""
+    n_rows = len(again.rows)
+    shares = [(rate.share, rate.low, rate.high, rate.n_rows) for rate in rule.rates]
+    if rule.kind != "rates":
+        shares.append((rule.holds, rule.low, rule.high, n_rows))
+    for share, *limits, n in shares:
+        for limit in limits:  # a limit is as far from the share as 1.96 of its own standard deviations
+            apart = 1.959964**2 * limit * (1 - limit) / n
+            assert isclose((share - limit) ** 2, apart, rel_tol=1e-6, abs_tol=1e-9)
+    if rule.kind == "function":
+        assert rule.target is not None
+        assert isclose(rule.by_chance, max(again.count((rule.target,)).values()) / n_rows, abs_tol=1e-9)
+    if (additive := rule.additive) is not None:
+        apart = [again.one_apart(inside, additive, (place,)) for place in range(len(inside))]
+        assert isclose(rule.by_chance, max(apart), abs_tol=1e-9)
+
+
+def test_rules(again: Again) -> None:
+    """Rows that obey a rule, and how many would if one part of its columns were independent of the rest."""
+    assert again.learned.rules and len(again.summary.rules) == len(again.learned.rules)
+    for rule, told in zip(again.learned.rules, again.summary.rules, strict=True):
+        m, n_rows = len(rule.variables), len(again.rows)
+        broken = sum(count for cell, count in again.count(rule.variables).items() if rule.sum_of(cell) != 0)
+        assert (rule.n_rows, rule.n_broken, rule.n_blank) == (n_rows, broken, 0)
+        cuts = [part for size in range(1, m) for part in combinations(range(m), size)]
+        chances = [again.one_apart(rule.variables, rule, part) for part in cuts]
+        chances += [again.one_apart_within(rule, one, two) for one, two in permutations(range(m), 2)]
+        # The library takes it from 5,000 rows at most.
+        assert isclose(rule.by_chance, max(chances), abs_tol=1e-9 if n_rows <= 5000 else 0.02)
+        log_p = float(binom.logsf(n_rows - broken - 1, n_rows, rule.by_chance))
+        assert log_p < rule.log_p_value < 0  # corrected for the rules that there are
+        expected = f"{100 * rule.by_chance:.1f} % by chance"
+        assert expected in told.evidence and f"p = {p_value_text(rule.log_p_value)}" in told.evidence
+        share = re.match(r"in ([\d.]+) % of rows", told.evidence)
+        assert share is not None and is_among(share[1], [100 * (1 - broken / n_rows)])
+        words = (
+            f"{broken:,} rows break it" if broken > 1 else "1 row breaks it" if broken else "no row breaks it"
+        )
+        assert words in told.evidence
+        cells = [(cell.count, cell.expected) for line in told.table.cells for cell in line]
+        by_chance = rule.by_chance * n_rows
+        assert cells == [
+            (n_rows - broken, pytest.approx(by_chance)),
+            (broken, pytest.approx(n_rows - by_chance)),
+        ]
+
+
+def test_single_links(again: Again) -> None:
+    """What was found before two links at once were tried, as far as it is in the network, and what was not."""
+    single = again.summary.single
+    assert single is not None
+    first = [entry for entry in again.learned.trace if entry.action != "rule"]
+    alone: set[tuple[int, int]] = set()
+    for entry in first:
+        if entry.lookahead > 1:
+            break
+        alone ^= set(entry.links)
+    links = set(again.learned.links)
+    assert set(single.links) == links & alone
+    assert len(single.found) == len(single.links) and len(single.missed) == len(links - alone)
 
 
 def words_are_explained(again: Again, group: Submodel, words: tuple[str, ...]) -> bool:

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
@@ -584,7 +585,8 @@ def test_a_process_of_which_much_is_unread_ends_in_time() -> None:
         await asyncio.wait_for(_ended(process), 4)
         return process.returncode
 
-    assert asyncio.run(ended(b"x" * 1000)) == -9
+    with ThreadPoolExecutor(1) as thread:  # in this one a browser of other tests may have left a loop running
+        assert thread.submit(asyncio.run, ended(b"x" * 1000)).result() == -9
 
 
 def test_the_file_that_the_server_was_started_with_comes_first(tmp_path: Path) -> None:

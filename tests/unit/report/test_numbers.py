@@ -171,7 +171,7 @@ def bounds_come_out_again(again: Again, group: Submodel) -> None:
     for u, v in group.colored_links():
         dof = (again.table.n_levels[u] - 1) * (again.table.n_levels[v] - 1)
         g2 = max(2 * n_rows * again.shared((u, v)), dof)
-        if (low := float(chndtr(g2, dof, 0.0))) <= 0.05:  # rather independent than this
+        if float(chndtr(g2, dof, 0.0)) <= 0.05:  # rather independent than this
             bounds.append(0.0)
         else:
             bounds.append(

@@ -836,7 +836,9 @@ def test_with_the_keyboard_only(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone(browser: Browser, cookies: list[Any], server: Served, scheme: Any, box: Path) -> None:
+def test_on_a_phone(
+    browser: Browser, cookies: list[Any], server: Served, scheme: Any, box: Path, tmp_path: Path
+) -> None:
     context = patient(browser, viewport={"width": 390, "height": 844}, color_scheme=scheme, has_touch=True)
     context.add_cookies(cookies)
     page = context.new_page()
@@ -869,7 +871,32 @@ def test_on_a_phone(browser: Browser, cookies: list[Any], server: Served, scheme
     page.set_input_files("#file", PARTS)  # columns with remarks and a choice
     page.wait_for_selector(".remarks select")
     assert page.evaluate(fits) and page.evaluate(_CUT_OFF) == []
+    page.goto(f"{server.origin}/#/")
+    learned(page, days_file(tmp_path))  # of tables wider than the screen all is told but some cells
+    assert page.evaluate(fits) and page.evaluate(cut) > 0
+    assert page.evaluate(_HEADINGS_OUTSIDE) == []
     context.close()
+
+
+# What is said of a table, but does not fit on the screen.
+_HEADINGS_OUTSIDE = """() => {
+  const headings = [...document.querySelectorAll("#groups .contrast :is(caption, th[scope=colgroup])")];
+  return headings.filter(one => {
+    const words = document.createRange();
+    words.selectNodeContents(one);
+    return words.getBoundingClientRect().right > innerWidth;
+  }).map(one => one.textContent);
+}"""
+
+
+def days_file(folder: Path) -> Path:
+    """Write a table of three columns of seven levels each, two of which determine the third."""
+    draw = np.random.default_rng(1)
+    first, second = draw.integers(0, 7, size=(2, 3000))
+    rows = np.stack([first, second, (first + second) % 7], axis=1)
+    path = folder / "days.csv"
+    path.write_text(csv_text(["day of the month", "month", "day of the week"], rows.tolist()))
+    return path
 
 
 # What a box that scrolls hides to the right.
@@ -885,6 +912,17 @@ def wide_file(folder: Path) -> Path:
     path = folder / "wide.csv"
     path.write_text(csv_text([f"variable {v}" for v in range(300)], bits.T.tolist()))
     return path
+
+
+def test_how_long_it_may_take_is_said_by_how_many_sets_there_are(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    bits = np.random.default_rng(2).integers(0, 2, size=(40, 150))
+    path.write_text(csv_text([f"x{v}" for v in range(150)], bits.tolist()))
+    page.set_input_files("#file", path)
+    reach, told = page.get_by_label("Look for"), page.locator(".settings-form [role=status]")
+    for chosen, words in (("k3", ""), ("m4", "minutes"), ("m5", "minutes"), ("m6", "hours")):
+        reach.select_option(chosen)
+        expect(told).to_have_text(re.compile(f"this may take {words}" if words else "^$"))
 
 
 def test_300_variables_search_zoom_and_focus_on_a_group(page: Page, tmp_path: Path) -> None:

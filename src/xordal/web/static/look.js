@@ -11,7 +11,8 @@ const CRITERIA = [
 ];
 
 const MOST_REMARKS = 14;
-const MANY_SETS = 2e7;  // some minutes of two cores, columns of a few values each
+// How long many sets take where some 400,000 are looked at in a second: sets of five columns of three values, or of six.
+const TIMES = [[3.5e10, "days"], [1.5e9, "hours"], [2e7, "minutes"]];
 
 const BLANKS = {
   drop: "They are left out.",
@@ -153,7 +154,7 @@ const settingsForm = (overview, former, takenColumns, howWritten) => {
   const start = former.max_variables ? `m${former.max_variables}` : former.max_links && former.max_links !== 3 ? `k${former.max_links}` : "k3";
   const reach = choice([["k1", "pairs only, as most programs do"], ["k3", "groups of three, and larger ones whose parts show (quick)"], ["m4", "groups of four at once"], ["m5", "groups of five at once (slow with many columns)"], ["m6", "groups of six at once (slower still)"], ["k2", "two links ahead (k = 2)"], ["k4", "four links ahead (k = 4)"], ["k6", "six links ahead (k = 6)"]], start);
   const slow = made("small", { class: "quiet", role: "status" });
-  const tellTime = () => { const sets = setsOf(takenColumns().length, reach.value); slow.textContent = sets > MANY_SETS ? `${setsText(sets)} sets of columns to look at: this may take ${sets > 100 * MANY_SETS ? "days" : sets > 10 * MANY_SETS ? "hours" : "minutes"}.` : ""; };
+  const tellTime = () => { const sets = setsOf(takenColumns().length, reach.value); const time = TIMES.find(([most]) => sets > most); slow.textContent = time ? `${setsText(sets)} sets of columns to look at: this may take ${time[1]}.` : ""; };
   const criterion = choice(CRITERIA, former.criterion || "significance");
   const level = made("input", { type: "number", step: "any" });
   const setLevel = () => { const found = CRITERIA.find(([name]) => name === criterion.value)[2]; level.value = found ?? ""; level.disabled = found === null; };

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from importlib.metadata import PackageNotFoundError, distribution, files
 
-from packaging.requirements import Requirement
+from pip._vendor.packaging.requirements import Requirement  # an environment has pip, and may lack packaging
 
 MEGABYTE = 1e6
 

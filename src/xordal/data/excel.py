@@ -6,6 +6,7 @@ from a title above the header to money, is detected here by the same code.
 
 from __future__ import annotations
 
+import re
 import warnings
 from itertools import islice
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from xordal.data.merged_cells import fill_merged
 from xordal.errors import DataError, DataWarning, counted, nearest
 
+_MOMENT, _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)"), "00:00:00"
 _LOOKED_AT = 30  # rows of a sheet that tell whether it holds a table
 
 
@@ -94,7 +96,22 @@ def _records(book: Any, name: str, label: str) -> list[list[str]]:
         columns = [column.to_pylist() for column in sheet.to_arrow().columns]
     except Exception as error:  # as above
         raise DataError(f"{label}, sheet {name!r}: cannot be read ({_first_line(error)}).") from None
-    return [["" if cell is None else cell for cell in row] for row in zip(*columns, strict=True)]
+    return [list(row) for row in zip(*map(_days, columns), strict=True)]
+
+
+def _days(cells: list[str | None]) -> list[str]:
+    """Return the cells of a column as text; dates without a time where all of them are at midnight.
+
+    Examples
+    --------
+    >>> _days(["day", "2024-03-25 00:00:00", None])
+    ['day', '2024-03-25', '']
+    """
+    texts = ["" if cell is None else cell for cell in cells]
+    found = [_MOMENT.fullmatch(text) for text in texts]
+    if {moment[2] for moment in found if moment is not None} != {_MIDNIGHT}:
+        return texts
+    return [text if moment is None else moment[1] for text, moment in zip(texts, found, strict=True)]
 
 
 def _filled(rows: list[list[str]], data: bytes, name: str, label: str) -> list[list[str]]:

@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.formats.draft import MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
+from xordal.formats.draft import MOST_LEVELS, MOST_VARIABLES, Draft, numbers, short
 from xordal.formats.left_out import rule_remarks
 from xordal.formats.plain_words import original, plain_level, plain_word, title_word
 from xordal.formats.tokens import BIF, Tokens
@@ -60,7 +60,9 @@ def _variable(tokens: Tokens, draft: Draft) -> None:
             tokens.expect("discrete", "[")
             n_levels = tokens.word("the number of levels")
             tokens.expect("]", "{")
-            most = int(n_levels) if n_levels.isdecimal() and len(n_levels) < 9 else MOST_CELLS
+            most = (
+                min(int(n_levels), MOST_LEVELS) if n_levels.isdecimal() and len(n_levels) < 9 else MOST_LEVELS
+            )
             levels = [original(word) for word in tokens.words_until("}", most, f"levels of {short(name)}")]
             if n_levels != str(len(levels)):
                 tokens.wrong(f"{short(name)} has {len(levels)} levels and not {short(n_levels)}")

@@ -14,6 +14,9 @@ from typing import Any, NoReturn
 
 from xordal.errors import ModelFileError
 
+MOST_BRACKETS = 5_000_000
+"""Lists and objects in a file: empty ones take 25 times their length in memory, so that 240 MB took 6 GB."""
+
 _SHOWN = 40  # characters of a wrong value in a message
 
 
@@ -139,6 +142,8 @@ def parse(text: str, file: str) -> Node:
     ModelFileError
         If it is no JSON, ends in the middle, has a key twice, numbers that are none, or is nested too deeply.
     """
+    if text.count("[") + text.count("{") > MOST_BRACKETS:
+        raise ModelFileError(f"{file} has more than {MOST_BRACKETS:,} lists and objects; no network has.")
     try:
         value = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_number)
     except json.JSONDecodeError as error:

@@ -22,6 +22,9 @@ from xordal.model.sensible import ROUNDING
 MOST_VARIABLES = 100_000
 MOST_AXES = 32
 """Variables of one table: more could only have one level each, and arrays have no more axes."""
+MOST_LEVELS = 2**20
+"""Levels of one variable. Each is a text of its own: sixteen million took 2.2 GB."""
+
 MOST_CELLS = 2**24
 """Cells of the largest table: 128 MB."""
 
@@ -46,6 +49,8 @@ class Draft:
             wrong(f"the variable {short(name)} is there a second time")
         if len(self.levels) >= MOST_VARIABLES:
             wrong(f"there are more than {MOST_VARIABLES:,} variables")
+        if len(levels) > MOST_LEVELS:
+            wrong(f"the variable {short(name)} has more than {MOST_LEVELS:,} levels")
         if not levels:
             wrong(f"the variable {short(name)} has no levels")
         if len(set(levels)) < len(levels):

@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.formats.draft import MOST_AXES, MOST_CELLS, MOST_VARIABLES, Draft, numbers, short
+from xordal.formats.draft import MOST_AXES, MOST_LEVELS, MOST_VARIABLES, Draft, numbers, short
 from xordal.formats.left_out import rule_remarks
 from xordal.formats.plain_words import original, plain_level, plain_word, title_word
 from xordal.formats.tokens import NET, Tokens
@@ -50,7 +50,7 @@ def read_net(text: str, file: str = "the text") -> BayesianNetwork:
     while not tokens.is_end:
         if tokens.accept("net"):
             tokens.skip_past("{")
-            _skip_attributes(tokens)
+            tokens.skip_past("}")
         elif tokens.accept("node") or tokens.accept("discrete"):
             tokens.accept("node")
             _node(tokens, draft)
@@ -63,11 +63,6 @@ def read_net(text: str, file: str = "the text") -> BayesianNetwork:
     return draft.network(tokens.wrong)
 
 
-def _skip_attributes(tokens: Tokens) -> None:
-    while not tokens.accept("}"):
-        tokens.skip_past(";")
-
-
 def _node(tokens: Tokens, draft: Draft) -> None:
     name, levels = original(tokens.word("the name of a node")), None
     tokens.expect("{")
@@ -75,7 +70,7 @@ def _node(tokens: Tokens, draft: Draft) -> None:
         if levels is None and tokens.accept("states"):
             tokens.expect("=", "(")
             levels = [
-                original(word) for word in tokens.words_until(")", MOST_CELLS, f"levels of {short(name)}")
+                original(word) for word in tokens.words_until(")", MOST_LEVELS, f"levels of {short(name)}")
             ]
             tokens.expect(";")
         else:

@@ -14,6 +14,9 @@ from typing import NoReturn
 from xordal.errors import ModelFileError
 from xordal.formats.draft import short
 
+MOST_PASSED = 500_000
+"""Properties that a file may have: of 250 million empty ones, reading took more than five minutes."""
+
 _STRING = r'"(?P<string>[^"\\]*+(?:\\.[^"\\]*+)*+)"'
 
 
@@ -47,7 +50,7 @@ class Tokens:
     def __init__(self, text: str, file: str, syntax: Syntax) -> None:
         self._whole, self._file, self._syntax = text, file, syntax
         self._found: Iterator[re.Match[str]] = syntax.token.finditer(text)
-        self._place = self._last = 0
+        self._place = self._last = self._n_passed = 0
         self.text = ""
         self.is_word = False
         self._is_quoted = False
@@ -97,6 +100,9 @@ class Tokens:
 
     def skip_past(self, end: str) -> None:
         """Go past the next sign of a kind, whatever comes before it."""
+        self._n_passed += 1
+        if self._n_passed > MOST_PASSED:
+            self.wrong(f"there are more than {MOST_PASSED:,} properties")
         passed = self._syntax.up_to(end).match(self._whole, self._place)
         assert passed is not None, "it matches nothing, too"
         self._found = self._syntax.token.finditer(self._whole, passed.end())

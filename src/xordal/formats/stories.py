@@ -144,6 +144,8 @@ def story_to_json(story: LinkStory) -> Json:
         }
     if story.submodels is not None:
         told["hidden_by"] = [_group_json(group) for group in story.submodels]
+    if story.turned_by:
+        told["turned_by"] = [_group_json(group) for group in story.turned_by]
     if story.single_link is not None:
         told["single_link_finds_it"] = story.single_link
     return told
@@ -170,13 +172,17 @@ def story_lines(story: LinkStory) -> list[str]:
     if rest and story.given_rest is not None:
         lines.append(f"Given {', '.join(rest)} they share {story.given_rest:.4f} nats in the network.")
     lines += [*_step_lines(story), *_rule_notes(story)]
-    for group in story.submodels or ():
-        blocks = " | ".join(beside(block) for block in group.partition)
-        given = f", given {beside(group.context)}" if group.context else ""
-        hidden = "" if group.share is None else f", {share_text(group.share)}"
-        told = f"{group.kind}{given}; in the data {group.total_correlation:.4f} nats in all{hidden}"
-        lines.append(f"Both are in the hidden group {blocks}  ({told}).")
+    lines += [f"Both are in {_group_text(group)}." for group in story.submodels or ()]
+    lines += [f"How they go together is turned round by others in {_group_text(g)}." for g in story.turned_by]
     return [*lines, *_single_lines(story)]
+
+
+def _group_text(group: NamedSubmodel) -> str:
+    blocks = " | ".join(beside(block) for block in group.partition)
+    given = f", given {beside(group.context)}" if group.context else ""
+    hidden = "" if group.share is None else f", {share_text(group.share)}"
+    told = f"{group.kind}{given}; in the data {group.total_correlation:.4f} nats in all{hidden}"
+    return f"the hidden group {blocks}  ({told})"
 
 
 def _rule_notes(story: LinkStory) -> list[str]:

@@ -71,6 +71,8 @@ class LinkStory:
     submodels
         The hidden groups (PI submodels) that hide this link: both are in it, in different parts. None where
         hidden groups were not looked for.
+    turned_by
+        The interactions in which the other columns turn the relation of the two round.
     single_link
         Whether a single-link search would have learned the link. None where the history is not known.
     rules
@@ -91,6 +93,7 @@ class LinkStory:
     is_fill_in: bool = False
     by_chance: float | None = None
     submodels: tuple[NamedSubmodel, ...] | None = None
+    turned_by: tuple[NamedSubmodel, ...] = ()
     single_link: bool | None = None
     rules: tuple[AdditiveRule, ...] = ()
 
@@ -192,11 +195,15 @@ def _with_history(network: DecomposableMarkovNetwork, story: LinkStory, link: tu
     learned = network.learned
     assert learned is not None
     steps = [(n, e) for n, e in enumerate(learned.trace, 1) if e.action == "add" and link in e.links]
-    submodels = None
+    submodels, turned_by = None, tuple[NamedSubmodel, ...]()
     if learned.submodels is not None:
         hiding = [s for s in learned.submodels if link in s.colored_links()]
         submodels = tuple(named_submodel(s, network.variables) for s in hiding)
-    story = replace(story, submodels=submodels, single_link=link in single_link_part(learned.trace))
+        turning = [s for s in learned.submodels if s.kind == "interaction" and s.turned == link]
+        turned_by = tuple(named_submodel(s, network.variables) for s in turning)
+    story = replace(
+        story, submodels=submodels, turned_by=turned_by, single_link=link in single_link_part(learned.trace)
+    )
     if not steps:
         return story
     step, entry = steps[-1]

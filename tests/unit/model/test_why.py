@@ -16,10 +16,13 @@ from tests.strategies import chordal_graphs, tables
 from tests.unit.model.test_use import box, xor
 from xordal import CategoricalTable, Constraints, DataError, DecomposableMarkovNetwork, learn
 from xordal.counting.cpu_numpy import NumpyCounter
+from xordal.formats.stories import story_lines
+from xordal.formats.text import hidden_groups_lines
 from xordal.learning.fitting import fit_network
 from xordal.model.estimation import estimate
 from xordal.model.query import query
 from xordal.pi.zoo import music_box
+from xordal.report.summary import summarise
 
 
 def test_a_hidden_link() -> None:
@@ -47,6 +50,44 @@ def test_a_plain_link_and_none() -> None:
     assert (alone.is_linked, alone.separator) == (False, ())
     with pytest.raises(DataError, match="given twice"):
         box().why_link("dog", "dog")
+
+
+ILL = {  # rates of illness, and rows: the gene is bad for who does not smoke, and good for who does
+    ("AA", "no"): (0.89, 340), ("AA", "yes"): (0.09, 1290),
+    ("aa", "no"): (0.31, 1850), ("aa", "yes"): (0.58, 520),
+}  # fmt: skip
+ADDED = {
+    ("AA", "no"): (0.6, 600),
+    ("AA", "yes"): (0.8, 600),
+    ("aa", "no"): (0.2, 600),
+    ("aa", "yes"): (0.4, 600),
+}
+
+
+def of_rates(rates: dict[tuple[str, str], tuple[float, int]]) -> CategoricalTable:
+    cells = [(*key, ill, round(n * (share if ill == "yes" else 1 - share)))
+             for key, (share, n) in rates.items() for ill in ("yes", "no")]  # fmt: skip
+    names = ["gene", "smoker", "ill"]
+    return CategoricalTable.from_rows(names, [cell[:3] for cell in cells], [cell[3] for cell in cells])
+
+
+def test_a_relation_that_a_third_column_turns_round_is_told() -> None:
+    learned = learn(of_rates(ILL))
+    assert learned.submodels is not None and learned.submodels[0].turned == (0, 2)
+    words = "how gene goes with ill is turned round by the other columns"
+    assert words in "\n".join(hidden_groups_lines(learned))
+    network = fit_network(of_rates(ILL), learned)
+    report = summarise(network)
+    assert report.groups is not None and f"{words[0].upper()}{words[1:]}." in report.groups[0].words
+    story = network.why_link("ill", "gene")
+    assert [group.variables for group in story.turned_by] == [("gene", "smoker", "ill")]
+    assert any(
+        "turned round by others in the hidden group gene smoker ill" in line for line in story_lines(story)
+    )
+    assert network.why_link("smoker", "gene").turned_by == ()
+    added = learn(of_rates(ADDED))
+    assert "turned round" not in "\n".join(hidden_groups_lines(added))
+    assert fit_network(of_rates(ADDED), added).why_link("ill", "gene").turned_by == ()
 
 
 def test_a_pair_has_the_p_value_of_the_step_that_added_it() -> None:

@@ -54,6 +54,7 @@ ALPHA = 0.05
 """The level at which findings must be significant, corrected for all of their kind."""
 
 _SURE = 1.959964
+_LEAST_ROWS = 10  # for each cell of a group, from which they tell that little of it is hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +268,30 @@ def _group(network: DecomposableMarkovNetwork, rows: Rows, group: Submodel, n_gr
     sharing: Sharing = rows.sharing(group.variables, group.context)
     found = measured(rows, group, sharing)
     assert found.share is not None and found.hidden is not None and found.log_p_value is not None
+    share = found.share if _tells_how_little(network, rows, group) else replace(found.share, high=1.0)
     log_p = min(0.0, found.log_p_value + log(n_groups))
     verdict: Verdict = "undecided"
-    if log_p <= log(ALPHA) and found.share.low > VISIBLE:
+    if log_p <= log(ALPHA) and share.low > VISIBLE:
         verdict = "held"
-    elif found.share.high < (VISIBLE if group.share is None else max(VISIBLE, group.share.estimate / 2)):
+    elif share.high < (VISIBLE if group.share is None else max(VISIBLE, group.share.estimate / 2)):
         verdict = "gone"
     names, given = network.names(group.variables), network.names(group.context)
-    return CheckedGroup(names, given, group.share, found.hidden, found.share, log_p, verdict)
+    return CheckedGroup(names, given, group.share, found.hidden, share, log_p, verdict)
+
+
+def _tells_how_little(network: DecomposableMarkovNetwork, rows: Rows, group: Submodel) -> bool:
+    """Whether the new rows can tell how little of a group is hidden: some for each cell of the old ones.
+
+    The interval of a share is too narrow where there are few: of groups that were there 40 % were called gone
+    in 15 rows of eight cells, 13 % in 25, 8 % in 40 and 3 % in 80.
+    """
+    whole = group.variables | group.context
+    old = next((one for one in network.clique_tables() if whole & ~one.variables == 0), None)
+    if old is None:
+        return rows.n_rows >= _LEAST_ROWS * rows.n_cells(whole)
+    inside = members(old.variables)
+    n_cells = len(old.counted.over([inside.index(v) for v in members(whole)]).counts)
+    return rows.n_rows >= _LEAST_ROWS * n_cells
 
 
 def _rule(

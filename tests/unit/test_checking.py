@@ -54,6 +54,24 @@ def test_a_group_and_its_rule_are_gone_where_a_column_is_shuffled() -> None:
     assert found.groups[0].verdict != "held" and found.rules[0].verdict == "gone"
 
 
+def crossing(n_rows: int, seed: int) -> CategoricalTable:
+    """Draw two columns that depend on each other; each turns round how the other goes with a third."""
+    generator = np.random.default_rng([7, seed, n_rows])
+    a = (generator.random(n_rows) < 0.4).astype(int)
+    b = np.where(generator.random(n_rows) < 0.55, a, generator.integers(0, 2, n_rows))
+    c = generator.random(n_rows) < np.array([[0.3, 0.55], [0.86, 0.1]])[a, b]
+    return CategoricalTable.from_columns({"a": a.tolist(), "b": b.tolist(), "c": c.astype(int).tolist()})
+
+
+@pytest.mark.parametrize("n_rows", [15, 25, 60])
+def test_a_group_that_is_there_is_seldom_called_gone_however_few_rows(n_rows: int) -> None:
+    network = network_of(crossing(4000, 0))
+    found = [check(network, crossing(n_rows, seed)) for seed in range(1, 101)]
+    assert sum(group.verdict == "gone" for each in found for group in each.groups) == 0
+    wrong = [group for each in found for group in each.groups if not group.share.low < 0.38 < group.share.high]
+    assert len(wrong) <= 5
+
+
 def test_few_rows_decide_nothing() -> None:
     found = check(network_of(noisy_xor(2000, 0)), noisy_xor(6, 3))
     assert {link.verdict for link in found.links} == {"undecided"}

@@ -41,6 +41,7 @@ from xordal.rules.coding import blanks_of, is_blank
 from xordal.rules.finding import FoundRules
 from xordal.statistics.chi_squared import log_tail_of
 from xordal.statistics.criterion import Sample
+from xordal.statistics.gain_range import SURE
 from xordal.statistics.hidden import VISIBLE, Sharing
 from xordal.statistics.significance import Significance
 from xordal.types.groups import Share, Submodel
@@ -53,7 +54,6 @@ Levels = Sequence[Sequence[Hashable]]
 ALPHA = 0.05
 """The level at which findings must be significant, corrected for all of their kind."""
 
-_SURE = 1.959964
 _LEAST_ROWS = 10  # for each cell of a group, from which they tell that little of it is hidden
 
 
@@ -256,7 +256,7 @@ def _information_interval(rows: Rows, question: Question) -> tuple[float, float]
     shares = found.table / found.table.sum()
     first = float((shares * (found.total.log_ratios - found.total.nats) ** 2).sum()) / rows.n_rows
     second = 2 * found.total.dof / (2 * rows.n_rows) ** 2
-    middle, half = found.total.corrected(rows.n_rows), _SURE * sqrt(first + second)
+    middle, half = found.total.corrected(rows.n_rows), SURE * sqrt(first + second)
     return max(0.0, middle - half), middle + half
 
 

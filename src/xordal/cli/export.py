@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 
 from xordal.cli import asking, output
+from xordal.formats.endings import OF_ANY
 
 To = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
-        help="bif, xmlbif, uai, net (Hugin), graphml, dot, hif or json; uai-pgmpy and uai-pyagrum for UAI "
+        help=f"bif, xmlbif, uai, net (Hugin), {', '.join(OF_ANY)} or json; uai-pgmpy and uai-pyagrum for UAI "
         "files in the order of cells that those programs read.",
         show_default="by the ending of FILE",
     ),

@@ -19,7 +19,7 @@ from xordal.counting.oracle import CellCounts
 from xordal.data.table import CategoricalTable
 from xordal.types.varsets import VarSet, members
 
-_LARGEST_CODE = 2**62
+_LARGEST_CODE = 2**62  # of a cell: what an integer of 64 bits still holds
 _SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows
 _SMALL_TABLES = 1 << 14  # cells of the tables that are kept, in all
 _FEW, _FEW_CELLS = 1 << 19, 1 << 14  # numbers multiplied, and cells, of sets that are counted in one go

@@ -1,15 +1,41 @@
-"""Which format a file is of, by the ending of its name; and JSON that is HIF, by what is in it."""
+"""Which format a file is of, by the ending of its name; and JSON that is HIF, by what is in it.
+
+Here is the list of formats that any network can be written in; a new one is a module of ``formats/`` and a line
+there. Nothing heavy is imported, so that the command line can list the names.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from xordal.data.tables_out import KNOWN_ENDINGS
 from xordal.errors import SettingsError
 
+
+class OfAny(NamedTuple):
+    """A format that any network can be written in, directed or not.
+
+    Attributes
+    ----------
+    writer
+        The function that yields a network as text: a module of ``formats/`` and its name there.
+    endings
+        Those of its files; the first is that of files to take away.
+    """
+
+    writer: str
+    endings: tuple[str, ...]
+
+
+OF_ANY: dict[str, OfAny] = {
+    "graphml": OfAny("graphs.write_graphml", (".graphml",)),
+    "dot": OfAny("graphs.write_dot", (".dot", ".gv")),
+    "hif": OfAny("hif.write_hif", (".hif.json", ".hif")),
+}
 ENDINGS: dict[str, str] = {
     ".json": "json", ".bif": "bif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif", ".xml": "xmlbif", ".uai": "uai",
-    ".net": "net", ".graphml": "graphml", ".dot": "dot", ".gv": "dot", ".hif": "hif",
+    ".net": "net", **{ending: name for name, form in OF_ANY.items() for ending in form.endings},
 }  # fmt: skip
 
 NAMES = ".names"
@@ -24,8 +50,8 @@ def ending_of(path: str) -> str | None:
     >>> ending_of("net.BIF"), ending_of("groups.hif.json"), ending_of("net")
     ('bif', 'hif', None)
     """
-    name = Path(path).name.lower()
-    return "hif" if name.endswith(".hif.json") else ENDINGS.get(Path(name).suffix)
+    suffixes = Path(Path(path).name.lower()).suffixes
+    return ENDINGS.get("".join(suffixes[-2:])) or ENDINGS.get("".join(suffixes[-1:]))
 
 
 def learned_format(path: str) -> str:

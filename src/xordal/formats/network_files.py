@@ -11,6 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
 from shlex import quote
@@ -24,7 +25,7 @@ from xordal.formats import model_file
 from xordal.formats.bif import read_bif, write_bif
 from xordal.formats.directed_file import is_directed, read_directed, write_directed
 from xordal.formats.draft import short
-from xordal.formats.endings import ENDINGS, NAMES, ending_of, is_hif
+from xordal.formats.endings import ENDINGS, NAMES, OF_ANY, ending_of, is_hif
 from xordal.formats.hugin_net import read_net, write_net
 from xordal.formats.left_out import warn_of_rules
 from xordal.formats.uai import is_uai, order_of, read_uai, write_names, write_uai
@@ -45,25 +46,6 @@ _XML = re.compile(r"<(?:[?!]|BIF\b|[A-Za-z_:][\w.:-]*(?:\s[^<>]*)?/?>\s*(?:<|\Z)
 _BIF_WORDS, _NET_WORDS = ("network", "variable", "probability"), ("net", "node", "potential", "class")
 
 
-def _graphml(network: Network) -> Iterator[str]:
-    from xordal.formats.graphs import write_graphml
-
-    return write_graphml(network)
-
-
-def _dot(network: Network) -> Iterator[str]:
-    from xordal.formats.graphs import write_dot
-
-    return write_dot(network)
-
-
-def _hif(network: Network) -> Iterator[str]:
-    from xordal.formats.hif import write_hif
-
-    return write_hif(network)
-
-
-_OF_ANY: dict[str, Callable[[Network], Iterator[str]]] = {"graphml": _graphml, "dot": _dot, "hif": _hif}
 _TITLED: dict[str, Callable[[BayesianNetwork, str], Iterator[str]]] = {
     "bif": write_bif,
     "xmlbif": write_xmlbif,
@@ -73,7 +55,7 @@ _OF_DIRECTED: dict[str, Callable[[BayesianNetwork], Iterator[str]]] = {
     **{name: partial(write_uai, order=order_of(name)) for name in ("uai", "uai-pgmpy", "uai-pyagrum")},
 }
 
-FORMATS: tuple[str, ...] = ("json", *_TITLED, *_OF_DIRECTED, *_OF_ANY)
+FORMATS: tuple[str, ...] = ("json", *_TITLED, *_OF_DIRECTED, *OF_ANY)
 
 
 def load(path: str | Path) -> DecomposableMarkovNetwork:
@@ -252,8 +234,10 @@ def write_network(network: Network, path: str | Path, to: str | None = None) -> 
 
 def network_text(network: Network, to: str, title: str = "unknown") -> Iterator[str]:
     """Yield a network as the text of a format; BIF, XMLBIF and NET hold its title."""
-    if to in _OF_ANY:
-        return _OF_ANY[to](network)
+    if to in OF_ANY:
+        module, _, function = OF_ANY[to].writer.partition(".")
+        pieces: Iterator[str] = getattr(import_module(f"xordal.formats.{module}"), function)(network)
+        return pieces
     if to in _TITLED:
         return _TITLED[to](as_directed(network), title)
     if to in _OF_DIRECTED:

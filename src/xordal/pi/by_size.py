@@ -44,7 +44,7 @@ MOST_LISTED = 50
 """Groups that are listed, at most: weaker ones are counted."""
 
 _MOST_AT_ONCE = 1_000_000  # cells fitted together
-_MOST_CONTEXT = 2
+_MOST_CONTEXT = 2  # variables: with more, contexts are many and their rows few
 
 
 def discover_by_size(data: Data, graph: ChordalGraph, most_sets: int) -> ColoredIMap:

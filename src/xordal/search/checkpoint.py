@@ -24,7 +24,7 @@ from xordal.errors import DataError, SettingsError
 from xordal.types.trace import TraceEntry
 from xordal.types.varsets import LinkSet
 
-_VERSION = 1
+_VERSION = 1  # of the file's form; others are refused
 _BEGINNING = b'{"xordal": "checkpoint"'
 
 

@@ -52,7 +52,7 @@ class Shapes:
         self._distinct = sorted(set(n_levels))
         number = {levels: place for place, levels in enumerate(self._distinct)}
         self._number = np.array([number[levels] for levels in n_levels], dtype=np.int64)
-        self._extension = cache(lambda base, cells: partial(_extended, base, cells))  # equal ones are the same
+        self._extension = cache(lambda base, cells: cache(partial(_extended, base, cells)))  # bases are many
         self.least_gain = cache(judge.least_gain)
         """The gain, in nats, up to which no candidate of a shape is accepted."""
 

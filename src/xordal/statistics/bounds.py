@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 CONFIDENCE = 0.95
+"""Of bounds on what may be hidden, as of all ranges that are told."""
 
 
 def information_bound(information: float, dof: int, n_rows: int, confidence: float = CONFIDENCE) -> float:

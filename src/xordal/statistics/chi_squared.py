@@ -27,10 +27,10 @@ A music box asks some seventy times for a few, so that it is learned 1.1 times a
 """
 
 _UNDERFLOWS = 1e-280  # below it the fraction takes over, well before Q loses digits
-_TINY = 1e-300
-_MOST_TERMS = 100_000
-_PRECISION = 1e-15
-_NEWTON_STEPS = 60
+_TINY = 1e-300  # in the place of zero, of which neither a logarithm nor a share is taken
+_MOST_TERMS = 100_000  # of a series or fraction; two to six were seen where it is used
+_PRECISION = 1e-15  # relative, of a series or fraction: the last digit of a double
+_NEWTON_STEPS = 60  # at most; three to five were seen
 
 
 def log_tail(g2: ArrayLike, dof: ArrayLike) -> NDArray[np.float64]:

@@ -34,11 +34,13 @@ Integers = NDArray[np.int64]
 Axes = tuple[int, ...]
 
 _PRECISION = 1e-9  # largest difference of a margin, as a share of the rows, at which fitting ends
+# Rounds where Newton's method finishes a small model, a large one, and where nothing does.
 _FEW_ROUNDS, _MANY_ROUNDS, _MOST_ROUNDS = 30, 200, 1000
 _ASKED_EVERY = 5  # rounds after which it is asked whether a fit is done
 _CALL = 800  # cells that NumPy does in the time that its calls take
 # Cells, of which NumPy does some 60 million in a second. Compiling takes two seconds.
 _WORTH_KERNELS = Worth(loading=20_000_000, compiling=150_000_000)
+# Newton's steps, how often one is halved, and by how much the logarithm of a cell moves in one, at most.
 _MOST_STEPS, _MOST_HALVES, _LONGEST_STEP = 60, 30, 50.0
 FEW_PARAMETERS = 64  # up to which a step of Newton's method costs no more than a few rounds of fitting
 _MOST_WORK = 2 * 10**7  # multiplications of a step of Newton's method: cells times the square of the parameters

@@ -23,6 +23,8 @@ from xordal.counting.oracle import CellCounts
 from xordal.types.varsets import SignedSets, VarSet, members
 
 SURE = 1.959964
+"""Standard deviations on either side of 95 % of a normal law."""
+
 Range = tuple[float, float]
 
 

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from xordal.statistics.chi_squared import log_tail_of
 from xordal.statistics.deviance import moments_of_fit
 from xordal.statistics.fitting import Axes, fit_margins, model_parameters, terms_of
-from xordal.statistics.gain_range import Range, corrected_range
+from xordal.statistics.gain_range import SURE, Range, corrected_range
 from xordal.statistics.interaction import divergences, product_of_margins
 from xordal.types.groups import Share
 
@@ -58,7 +58,6 @@ _BEYOND_DOUBT = -100.0  # log p-value that no better law would change the verdic
 _N_DRAWS, _MOST_DRAWN = 200, 128  # tables drawn, and the most cells one of them may have
 _NO_ROWS = 1e-280  # expected of a cell, at least: the logarithm of a ratio to it is finite
 _NOTHING = 1e-12  # nats in all, of which no part is a share
-_SURE = 1.959964  # standard deviations on either side of 95 % of a normal law
 
 
 class Unexplained(NamedTuple):
@@ -190,7 +189,7 @@ class Sharing:
             return Share(0.0, 0.0, 0.0 if self.n_rows is None else 1.0)
         if self.n_rows is None:
             return Share(estimate, estimate, estimate)
-        half = _SURE * sqrt(self._variance(part, estimate)) / whole
+        half = SURE * sqrt(self._variance(part, estimate)) / whole
         return Share(estimate, max(0.0, estimate - half), min(1.0, estimate + half))
 
     def range(self, part: Unexplained | None = None) -> Range:

@@ -28,7 +28,7 @@ from xordal.counting.oracle import CellCounts
 
 Integers = NDArray[np.int64]
 
-_LARGEST_CODE = 2**62
+_LARGEST_CODE = 2**62  # of a stratum: what an integer of 64 bits still holds
 _BITS = 63  # of a number that has a sign
 _WIDE = 4  # strata that there can be, per count, from which on those that there are get numbers
 

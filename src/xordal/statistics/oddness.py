@@ -61,9 +61,9 @@ With more, skewed parities need fewer rows, but odd cells say more of columns in
 learned link by link (``benchmarks/recovery/shares.py``).
 """
 
-_MOST_STEPS, _LONGEST_STEP = 60, 2.0
+_MOST_STEPS, _LONGEST_STEP = 60, 2.0  # of Newton's method, the latter in log odds; four to nine steps were seen
 _PRECISION = 1e-9  # of both totals, in rows, at which tilting ends
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # relative, within which T is the largest that it can be
 _CENTRAL = 0.05  # of the signed root: below, p-values are 1 for all purposes
 
 

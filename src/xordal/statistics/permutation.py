@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from xordal.statistics.moments import Integers, Moments
 
 N_SHUFFLES = 200
+"""Shuffles of a step: a mean is then right to a fourteenth of a standard deviation."""
 
 
 def shuffled_moments(

@@ -44,7 +44,7 @@ from xordal.types.varsets import members
 
 _LARGE = 64  # degrees of freedom from which on a bound on the mean is much quicker than exact moments
 _SPARE = 1e-9  # of a bar: far more than its rounding
-_OF_PARTS, _OF_ODD = log(1 - SHARE), log(SHARE)
+_OF_PARTS, _OF_ODD = log(1 - SHARE), log(SHARE)  # of the weight of a set that has both tests
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import comb, fsum, inf, lgamma, log, log1p
 
-_PLAIN, _ELSE = 0.9, 0.05
+_PLAIN, _ELSE = (
+    0.9,
+    0.05,
+)  # of link sets a lookahead completes as they are, and of all others; rules have the rest
 _UNLINKED = 2 / 3  # of the share of m > 2 endpoints: of sets without a link inside
 RULES = 0.05
 """Weight of all additive rules together; with those of links it makes one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xordal.errors import DataError
-from xordal.formats.endings import NAMES
+from xordal.formats.endings import NAMES, OF_ANY
 from xordal.formats.network_files import FORMATS, as_directed, network_text, read_network
 from xordal.formats.uai import order_of, write_names
 from xordal.web.store import RunFolder
@@ -13,8 +13,8 @@ from xordal.web.store import RunFolder
 ENDINGS = {
     "json": ".json", "bif": ".bif", "xmlbif": ".xmlbif", "net": ".net", "uai": ".uai",
     "uai-pgmpy": ".pgmpy.uai",
-    "uai-pyagrum": ".pyagrum.uai", "graphml": ".graphml", "dot": ".dot", "hif": ".hif.json", "report": ".html",
-    "uai-names": f".uai{NAMES}",
+    "uai-pyagrum": ".pyagrum.uai", "report": ".html", "uai-names": f".uai{NAMES}",
+    **{name: form.endings[0] for name, form in OF_ANY.items()},
 }  # fmt: skip
 """What can be taken away, and how the names of such files end."""
 

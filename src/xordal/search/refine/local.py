@@ -59,12 +59,12 @@ from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, varset
 if TYPE_CHECKING:
     from xordal.search.refine.sequences import RankedMoves, Rulings
 
-_LONGEST = 3
+_LONGEST = 3  # moves of a sequence: so many reach the optimum of small real tables, which single moves miss
 _EXACT = 8  # columns up to which the best network of all is sought
 _MOST_BEGINNINGS = 1000  # all sets of two of the 45 pairs of 10 columns are 990
-_MOST_ACROSS = 100
+_MOST_ACROSS = 100  # pairs of variables a beginning has put apart that are tried, the best first
 _ALL_PAIRS = 300  # columns up to which all pairs are ranked
-_BLOCK = 4096
+_BLOCK = 4096  # sequences scored in one go: enough that NumPy's calls count for nothing
 _WORTH_KERNELS = Worth(loading=100_000, compiling=1_000_000)  # moves, some four microseconds each in Python
 
 OnBlock = Callable[[int, int], None]

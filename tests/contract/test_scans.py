@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.contract.test_counting import BACKENDS, Backend
+from tests.examples import some
 from xordal.counting.oracle import Measure, ScanBlock, TableOracle
 from xordal.data.table import CategoricalTable
 from xordal.types.varsets import VarSet, members, varset
@@ -136,7 +137,7 @@ def assert_values(
 
 @each_measure
 @each_backend
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=some(25), deadline=None)
 @given(
     table=tied_tables(), order=st.integers(1, 4), bar=st.sampled_from([-inf, 0.0, 0.02, 0.3]), data=st.data()
 )
@@ -163,7 +164,7 @@ def test_all_sets_that_reach_a_bar_come(
 
 @each_measure
 @each_backend
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=some(25), deadline=None)
 @given(table=tied_tables(), order=st.integers(2, 4), top=st.integers(1, 6), data=st.data())
 def test_the_best_so_many_come(
     backend: Backend, measure: Measure, table: CategoricalTable, order: int, top: int, data: st.DataObject

@@ -118,7 +118,7 @@ class _Run:
             modified = False
             while True:
                 able = list(legal(self.problem, self.graph, position.i))
-                scored = [judged_by_pieces(self.problem, self.graph, found) for found in able]
+                scored = judged_by_pieces(self.problem, self.graph, able)
                 self.n_scored += len(scored)
                 self.graphs_tested += comb(self.graph.n_missing, position.i)
                 if self.problem.fill_in:
@@ -214,7 +214,8 @@ class _Run:
         empty = ChordalGraph.empty(self.graph.n_vertices)
         found = candidate(empty, group)
         assert found is not None
-        verdict = judged_by_pieces(self.problem, empty, found).verdict
+        (judged,) = judged_by_pieces(self.problem, empty, [found])
+        verdict = judged.verdict
         return verdict.is_accepted and verdict.is_joint
 
     def given(self, pair: Link, rest: VarSet) -> Evidence:
@@ -228,16 +229,22 @@ class _Run:
         return judge(self.problem, [Candidate(varset(pair), (pair,), terms)])[0].evidence
 
 
-def judged_by_pieces(problem: Problem, graph: ChordalGraph, found: Candidate) -> Judged:
-    """Judge a candidate by the letter: by significance, its p-value is that of its least needed piece.
+def judged_by_pieces(problem: Problem, graph: ChordalGraph, able: list[Candidate]) -> list[Judged]:
+    """Judge candidates by the letter: by significance, their p-value is that of their least needed piece."""
+    every = judge(problem, able)
+    if not isinstance(problem.judge, SignificanceJudge):
+        return every
+    return [by_its_pieces(problem, graph, *both) for both in zip(able, every, strict=True)]
+
+
+def by_its_pieces(problem: Problem, graph: ChordalGraph, found: Candidate, whole: Judged) -> Judged:
+    """Judge a candidate by its least needed piece.
 
     A piece is a component of the graph between the variables of the set. Its part is what is to be added to any
     largest chordal graph that has no link of the piece among those that are missing. Where all variables have
     two levels, no context and two pieces at least, odd cells are the second test; both share the weight.
     """
-    (whole,) = judge(problem, [found])
-    if not isinstance(problem.judge, SignificanceJudge):
-        return whole
+    assert isinstance(problem.judge, SignificanceJudge)
     parts = []
     for piece in pieces_of(graph, found.variables):
         others = [link for link in found.links if not set(link) & piece]
@@ -314,8 +321,7 @@ def subsets(links: list[Link]) -> list[tuple[Link, ...]]:
 
 def flipped(graph: ChordalGraph, links: set[Link] | tuple[Link, ...]) -> ChordalGraph | None:
     """Return the graph without some links, or None if it is not chordal."""
-    masks = linked([0] * graph.n_vertices, set(graph.links) - set(links))
-    return ChordalGraph.of(masks) if is_chordal(masks) else None
+    return graph_of(linked([0] * graph.n_vertices, set(graph.links) - set(links)))
 
 
 def between(problem: Problem, before: ChordalGraph, after: ChordalGraph, variables: VarSet) -> Evidence:
@@ -328,8 +334,15 @@ def between(problem: Problem, before: ChordalGraph, after: ChordalGraph, variabl
 
 def flip(graph: ChordalGraph, link: Link) -> ChordalGraph | None:
     """Return the graph with one link more or less, or None if it is not chordal."""
-    masks = linked([0] * graph.n_vertices, set(graph.links) ^ {link})
-    return ChordalGraph.of(masks) if is_chordal(masks) else None
+    return graph_of(linked([0] * graph.n_vertices, set(graph.links) ^ {link}))
+
+
+def graph_of(masks: list[int]) -> ChordalGraph | None:
+    """Return the graph of some neighbour masks, or None if it is not chordal."""
+    try:
+        return ChordalGraph.of(masks)
+    except ValueError:
+        return None
 
 
 def bringing(graph: ChordalGraph, flipped: ChordalGraph, link: Link) -> Candidate:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import some
 from xordal.data.table import CategoricalTable
 from xordal.rules.coding import Coding, coded_by_levels
 from xordal.rules.elimination import Effort, _dense, _packed
@@ -22,7 +23,7 @@ def coding_of(columns: np.ndarray) -> tuple[Coding, np.ndarray]:
     return coding, table.codes
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=some(30), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 5]))
 def test_solutions_of_all_rows_are_those_of_brute_force(seed: int, p: int) -> None:
     generator = np.random.default_rng(seed)
@@ -76,7 +77,7 @@ def test_packed_words_find_a_parity_that_some_rows_break() -> None:
     assert (*range(9), 199) in supports
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=some(30), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 5]))
 def test_a_sparse_basis_spans_the_same_with_no_more_columns(seed: int, p: int) -> None:
     generator = np.random.default_rng(seed)

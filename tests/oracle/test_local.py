@@ -21,6 +21,7 @@ from tests.oracle.plain import Moves, best_sequence, plain_search
 from tests.strategies import chordal_graphs, tables
 from xordal import BIC, EBIC, BDeu, CategoricalTable, Constraints, Limits, learn, read_table
 from xordal.counting.exact import ExactOracle
+from xordal.counting.oracle import CachedOracle
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.moves import way, waypoint_of
@@ -46,16 +47,20 @@ scores: st.SearchStrategy[Score] = st.one_of(
 
 def set_scores(table: CategoricalTable, criterion: Score) -> list[float]:
     """Return what every variable set adds to the score, by the formulas, from the rows."""
-    rows, n, columns = table.rows(), table.n_rows, table.n_variables
+    n, columns = table.n_rows, table.n_variables
+    rows = Counter(map(tuple, table.rows()))  # most rows come many times
     found = []
     for s in range(1 << columns):
         inside = members(s)
-        counts = Counter(tuple(row[v] for v in inside) for row in rows).values()
+        own: Counter[tuple[object, ...]] = Counter()
+        for row, n_times in rows.items():
+            own[tuple([row[v] for v in inside])] += n_times
+        counts = own.values()
         cells = prod(table.n_levels[v] for v in inside)
         if isinstance(criterion, BDeu):
             ess = criterion.ess
-            own = fsum(lgamma(ess / cells + c) - lgamma(ess / cells) for c in counts)
-            found.append(lgamma(ess) - lgamma(ess + n) + own)
+            of_cells = fsum(lgamma(ess / cells + c) - lgamma(ess / cells) for c in counts)
+            found.append(lgamma(ess) - lgamma(ess + n) + of_cells)
             continue
         penalty = (cells - 1) * log(n) / 2 * (criterion.penalty if isinstance(criterion, BIC) else 1.0)
         if isinstance(criterion, EBIC):
@@ -237,7 +242,7 @@ def random_problem(n: int, seed: int, spread: float, ruled: Rules = FREE) -> Pro
             known[s] = 0.0 if s.bit_count() < 2 else -comb(s.bit_count(), 2) + spread * noise
         return known[s]
 
-    oracle = ExactOracle(np.full((2,) * n, 2.0**-n))
+    oracle = CachedOracle(ExactOracle(np.full((2,) * n, 2.0**-n)))
     return Problem(oracle, None, Given(worth), (2,) * n, 100, None, ruled)  # type: ignore[arg-type]
 
 

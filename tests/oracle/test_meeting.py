@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.examples import some
 from xordal.data.table import CategoricalTable
 from xordal.rules.finding import find_rules
 from xordal.rules.meeting import FEWEST, noisy_parities, plan
@@ -37,7 +38,7 @@ def by_brute_force(bits: NDArray[np.uint8], order: int) -> set[tuple[int, ...]]:
     return found
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=some(15), deadline=None)
 @given(st.integers(FEWEST, 30), st.sampled_from([3, 4]), st.floats(0, 0.15), st.integers(0, 10**6))
 def test_parities_of_three_and_four_are_those_of_brute_force(
     n: int, order: int, noise: float, seed: int

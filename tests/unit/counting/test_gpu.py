@@ -78,7 +78,7 @@ def test_planes_become_an_orthonormal_basis(counts: list[int]) -> None:
     assert (slots.kappa**2 <= 2.5 + 1e-9).all()
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(cells=st.lists(st.integers(0, 60), min_size=8, max_size=8).filter(lambda c: sum(c) > 0))
 def test_no_measure_is_above_its_bound(cells: list[int]) -> None:
     """Of any three binary columns: chi reaches the limit that follows from each measure."""
@@ -190,7 +190,7 @@ def test_a_device_is_asked_for_sets_of_four_where_all_columns_are_binary() -> No
         assert (Asked.n_fours > before) == has_many
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(cells=st.lists(st.integers(0, 60), min_size=16, max_size=16).filter(lambda c: sum(c) > 0))
 def test_no_measure_of_four_is_above_its_bound(cells: list[int]) -> None:
     table = np.array(cells).reshape(1, 2, 2, 2, 2)

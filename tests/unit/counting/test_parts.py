@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xordal
+from tests.examples import some
 from xordal import CategoricalTable
 from xordal.counting import scanner
 from xordal.counting.bit_scan import parts_of
@@ -43,7 +44,7 @@ def _scanned(oracle: TableOracle, order: int, measure: Measure, top: int | None,
     threads=st.sampled_from([1, 2]),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 def test_parts_hold_the_same_sets_as_the_whole(
     levels: list[int], wide: int, order: int, base: int, measure: Measure, task: int, threads: int, seed: int
 ) -> None:

@@ -195,7 +195,7 @@ def test_many_levels_take_more_bytes(tmp_path: Path) -> None:
         pa.table({"a": [f"v{v}" for v in values], "b": [0, 1] * 35_100 + [0]}), tmp_path / "t.parquet"
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet_batches, "ROWS", 1000)
+        patch.setattr(parquet_batches, "ROWS", 10_000)
         found, expected = (
             read_table(source, categorical=["a"])
             for source in ([tmp_path / "t.parquet"], tmp_path / "t.parquet")

@@ -87,7 +87,8 @@ class Column:
 
 STEP = Column("step", lambda step, entry: str(step))
 LOOKAHEAD = Column("i", lambda step, entry: str(entry.lookahead) if entry.links else "", width=2)
-GAIN = Column("gain", lambda step, entry: f"{entry.gain:.8f}", width=10)
+# What is told of a rule is no change of the network's entropy, which the legend says that a gain is.
+GAIN = Column("gain", lambda step, entry: "" if entry.action == "rule" else f"{entry.gain:.8f}", width=10)
 GRAPHS_TESTED = Column("graphs tested", lambda step, entry: f"{entry.graphs_tested:,}")
 
 

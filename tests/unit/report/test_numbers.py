@@ -324,9 +324,16 @@ def test_steps(again: Again) -> None:
     other = learn(again.table, backend="numpy", find_groups=False)
     links: set[tuple[int, int]] = set()
     before = graph_entropy(again, links)
-    for step, entry, same in zip(again.summary.steps, again.learned.trace, other.trace, strict=False):
-        if entry.action == "rule":
-            break
+    assert len(again.summary.steps) == len(again.learned.trace)
+    steps = list(zip(again.summary.steps, again.learned.trace, strict=True))
+    for step, entry in steps:
+        if entry.rule is not None:  # told of the rows: the divergence of how often it holds from chance
+            shares = entry.rule.holds, 1 - entry.rule.holds
+            chances = entry.rule.by_chance, 1 - entry.rule.by_chance
+            told = sum(p * log(p / q) for p, q in zip(shares, chances, strict=True) if p)
+            assert isclose(step.gain, told, abs_tol=1e-9)
+    steps = [(step, entry) for step, entry in steps if entry.rule is None]
+    for (step, entry), same in zip(steps, (entry for entry in other.trace if entry.rule is None), strict=True):
         links = links | set(entry.links) if entry.action == "add" else links - set(entry.links)
         after = graph_entropy(again, links)
         change = before - after if entry.action == "add" else after - before

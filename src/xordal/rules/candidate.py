@@ -7,6 +7,7 @@ its level. A level takes the value that most of its rows ask for.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
@@ -63,19 +64,14 @@ def candidate_of(rule: AdditiveRule) -> Candidate:
 
 def from_solution(coding: Coding, solution: Values, modulus: int) -> Candidate:
     """Return a solution as a candidate: of the columns that it needs, their first known level at 0."""
-    kept: list[tuple[int, Values]] = []
-    constant = int(solution[0])
-    for variable in np.unique(coding.variable[1:][solution[1:] != 0]).tolist():
-        values, coded = coding.function(solution, variable), coding.is_coded[variable]
-        if (blank := coding.blanks[variable]) >= 0:
-            coded = coded & (np.arange(len(coded)) != blank)
-        zero = values[np.argmax(coded)]
-        shifted = residues(values - zero, modulus)
-        constant += int(zero)
-        if shifted[coded].any():
-            kept.append((variable, np.where(coded, shifted, UNKNOWN)))
-    constant = constant % modulus if modulus else constant
-    return Candidate(modulus, tuple(v for v, _ in kept), tuple(f for _, f in kept), constant)
+    levels = coding.as_levels
+    every = levels.values(solution)
+    shifted = residues(every - np.repeat(every[levels.first], levels.sizes), modulus)
+    constant = int(residues(solution[0] + every[levels.first].sum(), modulus))
+    needed = np.unique(levels.column[levels.is_known & (shifted != 0)]).tolist()
+    shifted[~levels.is_known] = UNKNOWN
+    functions = (shifted[levels.start[v] : levels.start[v + 1]] for v in needed)
+    return Candidate(modulus, tuple(needed), tuple(functions), constant)
 
 
 def without(candidate: Candidate, place: int) -> Candidate:
@@ -88,12 +84,7 @@ def without(candidate: Candidate, place: int) -> Candidate:
 
 
 def voted(
-    candidate: Candidate,
-    codes: NDArray[np.int32],
-    weights: NDArray[np.int64] | None,
-    *,
-    blanks: Sequence[int],
-    only_unknown: bool,
+    candidate: Candidate, codes: NDArray[np.int32], *, blanks: Sequence[int], only_unknown: bool
 ) -> Candidate:
     """Return the candidate with the values that most rows ask for; it holds in as many rows or more.
 
@@ -102,25 +93,55 @@ def voted(
     """
     if not candidate.modulus or len(candidate.variables) < 2:
         return candidate
+    if "numba" in sys.modules:
+        return _needed(_voted(candidate, codes, blanks, only_unknown))
     if candidate.is_obeyed(codes).all():
         return _needed(candidate)  # no value can be better
     for _ in range(_MOST_SWEEPS):
         before = candidate
         for place in range(len(candidate.variables)):
             blank = blanks[candidate.variables[place]]
-            candidate = _vote(candidate, place, codes, weights, blank, only_unknown)
+            candidate = _vote(candidate, place, codes, blank, only_unknown)
         if all(np.array_equal(a, b) for a, b in zip(before.functions, candidate.functions, strict=True)):
             break
     return _needed(candidate)
 
 
+def _voted(
+    candidate: Candidate, codes: NDArray[np.int32], blanks: Sequence[int], only_unknown: bool
+) -> Candidate:
+    """Return the same by compiled code, columns with all of their values not yet taken out."""
+    from xordal.rules import _voting
+
+    functions, variables = _padded(candidate), np.array(candidate.variables)
+    rules = only_unknown, np.array(blanks)[variables], _MOST_SWEEPS, _FEWEST_VOTES
+    _voting.vote(codes, variables, functions, candidate.constant, candidate.modulus, rules, UNKNOWN)
+    both = zip(functions, candidate.functions, strict=True)
+    return replace(candidate, functions=tuple([row[: len(values)] for row, values in both]))
+
+
+def settles(candidate: Candidate, codes: NDArray[np.int32], blanks: Sequence[int], share: float) -> bool:
+    """Whether a candidate settles more than a share of what is left open by each column and the others.
+
+    It is the compiled form of :meth:`xordal.rules.evidence.Judge.settles`, for rows without weights.
+    """
+    from xordal.rules import _voting
+
+    variables = np.array(candidate.variables)
+    of_columns = variables, np.array(blanks)[variables], _padded(candidate)
+    return bool(_voting.settles(codes, of_columns, candidate.constant, candidate.modulus, UNKNOWN, share))
+
+
+def _padded(candidate: Candidate) -> Values:
+    """Return the functions as one array, UNKNOWN past the last level of a column."""
+    functions = np.full((len(candidate.variables), max(map(len, candidate.functions))), UNKNOWN)
+    for row, values in zip(functions, candidate.functions, strict=True):
+        row[: len(values)] = values
+    return functions
+
+
 def _vote(
-    candidate: Candidate,
-    place: int,
-    codes: NDArray[np.int32],
-    weights: NDArray[np.int64] | None,
-    blank: int,
-    only_unknown: bool,
+    candidate: Candidate, place: int, codes: NDArray[np.int32], blank: int, only_unknown: bool
 ) -> Candidate:
     p, own = candidate.modulus, candidate.functions[place]
     if only_unknown and not (own == UNKNOWN).any():
@@ -128,8 +149,7 @@ def _vote(
     terms, known = without(candidate, place).terms(codes)
     asked = -(terms.sum(axis=0) + candidate.constant) % p
     keys = (codes[candidate.variables[place]] * p + asked)[known]
-    votes = np.bincount(keys, weights=None if weights is None else weights[known], minlength=len(own) * p)
-    votes = votes.reshape(len(own), p)
+    votes = np.bincount(keys, minlength=len(own) * p).reshape(len(own), p)
     if blank >= 0:
         votes[blank] = 0
     winner, most, cast = votes.argmax(axis=1), votes.max(axis=1), votes.sum(axis=1)
@@ -147,16 +167,16 @@ def _vote(
 
 def _needed(candidate: Candidate) -> Candidate:
     """Return the candidate without columns whose values have become the same, each first known level at 0."""
-    kept, constant = [], candidate.constant
-    for variable, values in zip(candidate.variables, candidate.functions, strict=True):
-        known = values != UNKNOWN
-        zero = values[np.argmax(known)]
-        constant += int(zero)
-        shifted = np.where(known, residues(values - zero, candidate.modulus), UNKNOWN)
-        if (shifted[known] != 0).any():
-            kept.append((variable, shifted))
-    constant = int(residues(np.array(constant), candidate.modulus))
-    return Candidate(candidate.modulus, tuple(v for v, _ in kept), tuple(f for _, f in kept), constant)
+    functions, modulus = _padded(candidate), candidate.modulus
+    known = functions != UNKNOWN
+    zero = functions[np.arange(len(functions)), known.argmax(axis=1)]
+    shifted = residues(functions - zero[:, None], modulus)
+    kept = (known & (shifted != 0)).any(axis=1).tolist()
+    shifted[~known] = UNKNOWN
+    every = zip(kept, candidate.variables, shifted, map(len, candidate.functions), strict=True)
+    needed = [(v, values[:size]) for is_kept, v, values, size in every if is_kept]
+    constant = int(residues(candidate.constant + zero.sum(), modulus))
+    return Candidate(modulus, tuple([v for v, _ in needed]), tuple([f for _, f in needed]), constant)
 
 
 def weight_of(levels: Sequence[Hashable], values: Values, modulus: int) -> int | None:

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,38 @@ def some_rows(n_rows: int, most: int) -> NDArray[np.int64]:
         found = np.sort(np.random.default_rng(0).choice(n_rows, size=most, replace=False))
     found.setflags(write=False)
     return found
+
+
+class Levels(NamedTuple):
+    """The levels of all columns, one after the other, and what each adds to a sum.
+
+    Attributes
+    ----------
+    column
+        The column of each level.
+    start, sizes
+        Where the levels of each column begin, and how many they are; ``start`` ends with their number.
+    first
+        For each column the place of its first level that has a value.
+    is_known
+        Which levels have one.
+    place, unknown, factor
+        Of each number in the equations that is not zero: which level, which unknown, and the number.
+    """
+
+    column: NDArray[np.int64]
+    start: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    first: NDArray[np.int64]
+    is_known: NDArray[np.bool_]
+    place: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+    factor: NDArray[np.float64]
+
+    def values(self, solution: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the values that a solution gives to all levels; sums of whole numbers below 2^53 are exact."""
+        found = np.bincount(self.place, self.factor * solution[self.unknown], len(self.column))
+        return found.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,10 +160,28 @@ class Coding:
         np.bitwise_xor(codes.take(rows, axis=1).astype(np.uint8), is_first[:, None], out=found[1:])
         return found
 
-    def function(self, solution: NDArray[np.int64], variable: int) -> NDArray[np.int64]:
-        """Return the values that a solution gives to the levels of a column."""
-        first, last = np.searchsorted(self.variable, (variable, variable + 1))
-        return np.asarray(self.values[variable] @ solution[first:last])
+    @property
+    def as_levels(self) -> Levels:
+        """The levels of all columns."""
+        return _levels(self)
+
+
+@lru_cache(maxsize=8)
+def _levels(coding: Coding) -> Levels:
+    sizes = np.array([len(coded) for coded in coding.is_coded])
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    known = np.concatenate(coding.is_coded)
+    blanks = np.array(coding.blanks)
+    known[(start[:-1] + blanks)[blanks >= 0]] = False
+    first = np.array([begin + known[begin:end].argmax() for begin, end in pairwise(start.tolist())])
+    unknown, entries = 1, []
+    for array, begin in zip(coding.values, start.tolist(), strict=False):
+        level, own = np.nonzero(array)
+        entries.append((level + begin, own + unknown, array[level, own]))
+        unknown += array.shape[1]
+    place, unknowns, factor = (np.concatenate(each) for each in zip(*entries, strict=True))
+    column = np.repeat(np.arange(len(sizes)), sizes)
+    return Levels(column, start, sizes, first, known, place, unknowns, factor.astype(np.float64))
 
 
 def numbers_of(levels: Sequence[Hashable]) -> list[int | None]:

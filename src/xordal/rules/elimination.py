@@ -239,5 +239,6 @@ def _distinct(vectors: Solutions, p: int) -> Solutions:
     last = vectors.shape[1] - 1 - np.argmax(vectors[:, ::-1] != 0, axis=1)
     leading = vectors[np.arange(len(vectors)), last]
     scaled = vectors * plain.inverses(p)[leading][:, None] % p
-    first = {row.tobytes(): place for place, row in reversed(list(enumerate(scaled)))}
-    return np.asarray(scaled[sorted(first.values())])
+    octets, width = scaled.astype(np.int16).tobytes(), 2 * vectors.shape[1]
+    first = {octets[at : at + width]: at for at in range(len(octets) - width, -1, -width)}
+    return np.asarray(scaled[[at // width for at in sorted(first.values())]])

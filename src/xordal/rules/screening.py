@@ -17,6 +17,7 @@ from xordal.rules.evidence import SETTLED
 _MOST = 150  # solutions that are looked at, those broken by fewest rows
 
 _RANKING_ROWS = 400  # rows in which solutions are compared
+_AT_ONCE = 256  # solutions whose sums are worked out together: they fit a processor's cache
 _MOST_TURNS = 200  # modulus up to which chance is worked out here; later in any case
 
 
@@ -28,8 +29,7 @@ def promising(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p: i
     if not len(vectors):
         return vectors
     rows = np.arange(min(codes.shape[1], _RANKING_ROWS))
-    sums = vectors.astype(np.float64) @ coding.matrix(codes, rows, p).astype(np.float64)
-    holds = (sums % p == 0).mean(axis=1)
+    holds = _held(vectors, coding.matrix(codes, rows, p), p)
     best = np.argsort(-holds, kind="stable")[:_MOST]
     best = best[holds[best] > SETTLED]  # chance only takes away from that
     vectors, holds = vectors[best], holds[best]
@@ -37,6 +37,18 @@ def promising(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p: i
     settled = (holds - by_chance) / np.maximum(1 - by_chance, 1e-9)
     order = np.argsort(-settled, kind="stable")
     return np.asarray(vectors[order[settled[order] > SETTLED]])
+
+
+def _held(vectors: Solutions, matrix: NDArray[np.float32], p: int) -> NDArray[np.float64]:
+    """Return in which share of some rows each solution holds."""
+    largest = (p - 1) ** 2 * vectors.shape[1]
+    kind = np.float32 if largest < 1 << 22 else np.float64  # half a step more keeps division from rounding down
+    held = np.empty(len(vectors))
+    for start in range(0, len(vectors), _AT_ONCE):
+        sums = vectors[start : start + _AT_ONCE].astype(kind) @ matrix.astype(kind)
+        whole = np.floor((sums + kind(0.5)) * kind(1 / p)) * kind(p)
+        held[start : start + _AT_ONCE] = (whole == sums).mean(axis=1)
+    return held
 
 
 def independent(coding: Coding, vectors: Solutions, codes: NDArray[np.int32], p: int) -> NDArray[np.float64]:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
-from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, voted
+from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, settles, voted
 from xordal.rules.coding import Coding, is_blank, some_rows
 from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
-from xordal.rules.evidence import Judge, log_tail
+from xordal.rules.evidence import SETTLED, Judge, log_tail
 from xordal.rules.meeting import FEWEST, MOST_ROWS, noisy_parities
 from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers
 from xordal.rules.screening import promising
@@ -151,7 +151,7 @@ class _Seeker:
             if basis.spans(vector):
                 continue
             candidate = self._candidate(coding, vector, modulus, codes)
-            if candidate is not None and len(candidate.variables) > 1 and few.settles(candidate):
+            if candidate is not None and len(candidate.variables) > 1 and self._settles(few, candidate):
                 solution = _vector(coding, candidate, vector)
                 basis.add(solution)
                 found.append((few.n_broken(candidate) / codes.shape[1], solution))
@@ -162,6 +162,11 @@ class _Seeker:
                     break
         return found
 
+    def _settles(self, few: Judge, candidate: Candidate) -> bool:
+        if self.effort.is_compiled and candidate.modulus:
+            return settles(candidate, few.codes, few.blanks, SETTLED)
+        return few.settles(candidate)
+
     def _candidate(
         self, coding: Coding, vector: NDArray[np.int64], modulus: int, codes: NDArray[np.int32]
     ) -> Candidate | None:
@@ -169,7 +174,7 @@ class _Seeker:
             whole = in_whole_numbers(vector)
             return None if whole is None else from_solution(coding, whole, 0)
         candidate = from_solution(coding, vector, modulus)
-        return voted(candidate, codes, None, blanks=coding.blanks, only_unknown=coding.by_numbers)
+        return voted(candidate, codes, blanks=coding.blanks, only_unknown=coding.by_numbers)
 
     def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
         """Take a solution as a rule if it is one and is new."""

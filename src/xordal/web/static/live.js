@@ -113,7 +113,7 @@ export const showResult = async ({ content, run, signal, go }) => {
   network.has_single = (await begin).single !== null && network.missed.length > 0;
   if (signal.aborted) return;
   const asking = made("section", { id: "ask", tabindex: -1, "aria-labelledby": "ask-title" }, made("h2", { id: "ask-title", text: "Ask it" }),
-    made("p", { text: "Click a value: that is what you observed. All others move to what follows from it." }));
+    made("p", { text: "Click a value: that is what you observed. All others move to what follows from it in the network." }));
   const bench = new Workbench(asking, network, ask, (given, history) => sessionStorage.setItem(kept(run.id), JSON.stringify({ given, history })));
   content.append(whatHides(network, bench), asking, stepsSection(network));
   bench.open();

@@ -83,7 +83,7 @@ export const whatHides = (network, bench, own = "") => {
 
 // What stands in the tables and tags, for those who want to know.
 const reading = () => made("details", { class: "reading" }, made("summary", { text: "How to read this" }),
-  made("p", { text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Tinted cells are far off. What columns share is told in nats; a fair coin has 0.69, which is one bit." }),
+  made("p", { text: "Each cell has the rows counted and, small beside them and as a tick on the bar, those expected if the parts had nothing to do with each other. Cells off by more than three standard deviations are tinted. What columns share is told in nats; a fair coin has 0.69, which is one bit. All of this is of the rows, or of the network where one was given without its rows; the percentages below, that follow from what you say, are of the network." }),
   made("p", { text: "Full: any part of the group looks independent. Partial: pairs across the bars do. Conditional: they do once the context is known. Interaction: its pairs are visible, and do not explain the whole. p says how likely chance alone would show as much, corrected for all sets of as many columns." }));
 
 const legend = network => {

@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal import BIC, CategoricalTable, Constraints, EntropyDecrement, Limits, learn, read_table, to_networkx
+from xordal.counting.compiled import Kernels
 from xordal.graph.chain import additions
 from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked
 from xordal.graph.fill_in import Spread, completions, fill_ins_of_pair, region, touched, written_out
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.pi.zoo import ring
+from xordal.search.completing.fill_in_rule import FillInRule
+from xordal.search.state import GraphState
 from xordal.types.learned import Learned
 from xordal.types.varsets import Link, VarSet, members, varset
 
@@ -136,6 +139,22 @@ TWICE = (
     ChordalGraph.of((32, 208, 0, 0, 2, 129, 2, 34, 0, 0)),
     VarSet(113),
 )  # two first fill-ins come to the same
+
+
+@settings(max_examples=some(400))
+@given(chordal_graphs(min_vertices=10, max_vertices=10), sets, st.integers(0, 60))
+def test_kernels_complete_as_the_rule_says(graph: ChordalGraph, variables: VarSet, apart: int) -> None:
+    # With vertices of no links in between the graph takes two words, and a region still one.
+    places = [v if v < 5 else v + apart for v in range(10)]
+    links = tuple((places[u], places[v]) for u, v in graph.links)
+    state = GraphState(ChordalGraph.empty(10 + apart).extended(links))
+    here = varset(places[v] for v in members(variables))
+    missing = state.graph.missing_links(here)
+    assume(len(missing) > 1 and here.bit_count() > 2)
+    levels = tuple(LEVELS[places.index(v)] if v in places else 2 for v in range(10 + apart))
+    rule = FillInRule(state, levels, Kernels())
+    by_kernels = rule._by_kernels(members(region(state.graph, state.paths, here)), missing)
+    assert by_kernels == completions(state.graph, state.paths, here, levels)
 
 
 @settings(max_examples=some(400))

@@ -58,6 +58,8 @@ Map
 
   * ``as_it_is`` adds these links alone, as the paper does.
   * ``with_fill_in`` adds those that keep the graph chordal too.
+  * ``fill_in_rule`` completes sets of three and more by the rule for that.
+  * ``_completions`` has its kernels.
   * ``legality`` asks whether constraints and chordality allow a candidate; nobody else does.
 
 * ``best_first`` turns bounded sets into scored ones and these into judged ones, as few as it can.

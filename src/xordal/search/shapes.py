@@ -12,20 +12,22 @@ apart by the numbers of levels of their variables alone, so bars are worked out 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
+from itertools import combinations
 from math import comb, inf, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.oracle import Bar
+from xordal.graph.chordal import ChordalGraph
 from xordal.graph.pieces import pieces
 from xordal.graph.signed_sets import free_parameters
-from xordal.search.candidate import Candidate
+from xordal.search.candidate import Candidate, within
 from xordal.statistics.criterion import Judge, Shape
 from xordal.statistics.needed import largest_part, largest_part_of_free
 from xordal.statistics.oddness import is_tested
-from xordal.types.varsets import members
+from xordal.types.varsets import LinkSet, VarSet, members
 
 ShapeOf = Callable[[tuple[int, ...]], Shape]
 """From the numbers of levels of the single variables of a set to its shape."""
@@ -58,12 +60,18 @@ class Shapes:
 
     def of(self, candidate: Candidate) -> Shape:
         """Return the shape of a candidate."""
-        variables, links, n_context = candidate.variables, candidate.links, candidate.n_context
-        dof = free_parameters(candidate.change, self._n_levels)
-        part_dof = None if n_context or candidate.is_fixed else largest_part(variables, links, self._n_levels)
-        levels = [self._n_levels[v] for v in members(variables)]
-        is_odd = not n_context and is_tested(levels) and len(pieces(variables, links)) > 1
-        return Shape(variables.bit_count(), len(links), n_context, dof, part_dof, is_odd)
+        return _shape_of(candidate, self._n_levels)
+
+    def alone(self, variables: VarSet, links: LinkSet) -> Shape:
+        """Return the shape of a set that misses some links, if there were nothing else in the graph.
+
+        Numbers of levels and how the links lie are all that matters, so few are worked out.
+        """
+        inside = members(variables)
+        place = {v: number for number, v in enumerate(inside)}
+        return _shape_alone(
+            tuple([self._n_levels[v] for v in inside]), tuple([(place[u], place[v]) for u, v in links])
+        )
 
     def of_sizes(self, n_variables: int, n_links: int, n_context: int, dof: int) -> Shape:
         """Return the shape of a candidate of these sizes that is tested as a whole."""
@@ -108,6 +116,22 @@ class Shapes:
             alike = kind == number
             found[alike] = self._judge.ceiling(shape_of(here), gains[alike])
         return found
+
+
+@lru_cache(maxsize=1 << 12)
+def _shape_alone(levels: tuple[int, ...], links: LinkSet) -> Shape:
+    pairs = combinations(range(len(levels)), 2)
+    graph = ChordalGraph.empty(len(levels)).extended(tuple(pair for pair in pairs if pair not in links))
+    return _shape_of(within(graph, VarSet((1 << len(levels)) - 1)), levels)
+
+
+def _shape_of(candidate: Candidate, n_levels: tuple[int, ...]) -> Shape:
+    variables, links, n_context = candidate.variables, candidate.links, candidate.n_context
+    dof = free_parameters(candidate.change, n_levels)
+    part_dof = None if n_context or candidate.is_fixed else largest_part(variables, links, n_levels)
+    levels = [n_levels[v] for v in members(variables)]
+    is_odd = not n_context and is_tested(levels) and len(pieces(variables, links)) > 1
+    return Shape(variables.bit_count(), len(links), n_context, dof, part_dof, is_odd)
 
 
 def free_shape(levels: tuple[int, ...]) -> Shape:

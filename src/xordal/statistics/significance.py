@@ -223,7 +223,7 @@ class SignificanceJudge:
 
     def _by_mean(self, batch: Sequence[Evidence]) -> list[float]:
         """Return log p-values that need only bounds below the means of large sets; no set's own is lower."""
-        is_large = [found.dof >= _LARGE for found in batch]
+        is_large = [found.dof >= _LARGE and not self._law.is_quick(found) for found in batch]
         means = iter(self._law.mean_bounds(list(compress(batch, is_large))))
         return [
             lowest_by_mean(2 * self._n_rows * found.gain, next(means)) if large else -inf

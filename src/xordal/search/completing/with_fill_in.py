@@ -25,7 +25,6 @@ from xordal.graph.fill_in import (
     Completion,
     PairFillIn,
     Spread,
-    completions,
     fill_ins_of_pair,
     region,
     spreads_of,
@@ -33,7 +32,8 @@ from xordal.graph.fill_in import (
 )
 from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
-from xordal.search.candidate import gains, of_chain, within
+from xordal.search.candidate import gains, of_chain
+from xordal.search.completing.fill_in_rule import FillInRule
 from xordal.search.completing.legality import allowed
 from xordal.search.problem import NOTHING, Judged, Problem, Sum, accepted, evidence, verdicts
 from xordal.search.sources.bounded import BoundedSets
@@ -105,6 +105,7 @@ class WithFillIn:
     def __init__(self, problem: Problem, state: GraphState, i: int) -> None:
         self.n_scored = 0
         self._problem, self._state, self._i = problem, state, i
+        self._rule = FillInRule(state, problem.n_levels, problem.kernels)
         self._tested: set[VarSet] = set()
         self._admitted: dict[VarSet, Admitted] = {}
         self._numbers = count()
@@ -220,7 +221,7 @@ class WithFillIn:
                         to_judge.append((s, first.fill_ins))
                 elif one is not None and s.bit_count() > 2 and not one.is_scored:
                     one.is_scored = True
-                    offered = completions(self._state.graph, self._state.paths, s, self._problem.n_levels)
+                    offered = self._rule.completions(s)
                     of_larger += [(s, Filled(one, done)) for done in allowed(self._problem, offered)]
             again = self._by_own_links(to_judge) if to_judge else []
             return [*again, *self._scored_pairs(of_pairs), *self._scored_larger(of_larger)]
@@ -273,11 +274,9 @@ class WithFillIn:
     def judge(self, batch: Sequence[Scored]) -> list[Judged | None]:
         """Return the verdicts on fill-ins."""
         with self._problem.watch.phases.of("fill-in"):
-            found = filled(
-                self._problem, self._state.graph, [(one.variables, one.what.completion) for one in batch]
-            )
-            self.n_scored += len(found)
-            return accepted(self._problem, found)
+            self.n_scored += len(batch)
+            some = [(one.variables, one.what.completion) for one in batch]
+            return accepted_filled(self._problem, self._state.graph, some)
 
     def stands(self, scored: Scored) -> bool:
         """Whether a set still lies in the graph as it did."""
@@ -296,12 +295,12 @@ def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> l
     shared = iter(gains(pairs, problem.oracle))
     own = np.array([min([next(shared) for _ in links]) for links in missing])
     alike: dict[Shape, list[int]] = {}
-    for number, s in enumerate(sets):
-        shape = problem.shapes.of(within(graph, s))._replace(is_odd=False)  # with fill-in only parts are tested
-        alike.setdefault(shape, []).append(number)
+    for number, (s, links) in enumerate(zip(sets, missing, strict=True)):
+        alike.setdefault(problem.shapes.alone(s, links), []).append(number)
     passes = np.zeros(len(sets), dtype=np.bool_)
     for shape, numbers in alike.items():
-        passes[numbers] = problem.judge.ceiling(shape, own[numbers]) > -inf
+        plain = shape._replace(is_odd=False)  # with fill-in only parts are tested
+        passes[numbers] = problem.judge.ceiling(plain, own[numbers]) > -inf
     return passes.tolist()
 
 
@@ -318,12 +317,27 @@ def _beyond_the_pair(variables: VarSet, link: Link) -> SignedSets:
     return terms
 
 
-def filled(problem: Problem, graph: ChordalGraph, some: Sequence[tuple[VarSet, Completion]]) -> list[Evidence]:
-    """Return the evidence for all links of each fill-in of a set, with that for the set's own links."""
+def accepted_filled(
+    problem: Problem, graph: ChordalGraph, some: Sequence[tuple[VarSet, Completion]]
+) -> list[Judged | None]:
+    """Return the verdict on each fill-in of a set, by the evidence for all links and that for the set's own.
+
+    What parts the own links of a set have takes long to work out, so both are first asked for as a whole: most
+    fill-ins of larger sets end there.
+    """
     own = evidence(problem, [of_chain(s, done.own) for s, done in some])
-    own = [e._replace(parts=_parts(problem, graph, done, e)) for e, (_, done) in zip(own, some, strict=True)]
     whole = evidence(problem, [of_chain(done.ends, done.steps, done.fill_in) for _, done in some])
-    return [all_links._replace(also=(its_own,)) for all_links, its_own in zip(whole, own, strict=True)]
+    found = accepted(problem, [e._replace(also=(its,)) for e, its in zip(whole, own, strict=True)])
+    parts = {
+        place: _parts(problem, graph, some[place][1], own[place])
+        for place, one in enumerate(found)
+        if one is not None
+    }
+    divided = [place for place, some_parts in parts.items() if some_parts]
+    with_parts = [whole[place]._replace(also=(own[place]._replace(parts=parts[place]),)) for place in divided]
+    for place, judged in zip(divided, accepted(problem, with_parts), strict=True):
+        found[place] = judged
+    return found
 
 
 def _parts(

@@ -211,15 +211,17 @@ print(len(notices), [block.sets.tolist() for block in oracle.scan(2, lambda leve
 """
 
 
+ONE_KERNEL = "import numpy as np\nfrom xordal.search._masks import lowest\nprint(lowest(np.uint64(8)))"
+
+
 @pytest.mark.slow
 def test_kernels_are_announced_once_and_work_without_a_cache(tmp_path: Path) -> None:
     """A cache that cannot be written is no failure; one that can is used by the next process."""
 
-    def run(folder: str) -> str:
-        # Which kernels are found in a cache does not depend on how much they are optimised.
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "NUMBA_OPT": "0"}
+    def run(folder: str, program: str = PROGRAM) -> str:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
         )
         assert done.stderr == ""
         return done.stdout.strip()
@@ -228,7 +230,7 @@ def test_kernels_are_announced_once_and_work_without_a_cache(tmp_path: Path) -> 
     assert run(str(tmp_path / "cache")) == f"1 {none_found}"
     assert run(str(tmp_path / "cache")) == f"0 {none_found}"
     (tmp_path / "file").write_text("not a folder")
-    assert run(str(tmp_path / "file" / "cache")).endswith(none_found)
+    assert run(str(tmp_path / "file" / "cache"), ONE_KERNEL) == "3"
 
 
 def test_kernels_are_compiled_where_no_folder_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:

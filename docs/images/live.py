@@ -95,6 +95,11 @@ def main() -> None:
         page.mouse.move(0, 0)
         page.wait_for_timeout(500)
         recording.take(3200)
+        page.set_viewport_size({"width": 1080, "height": 792})  # so that columns begin and end in it
+        page.evaluate("document.querySelector('.workbench.ask').scrollIntoView()")
+        page.locator('.variable[aria-label="ball3"]').evaluate("card => card.scrollIntoView()")
+        page.evaluate("document.querySelector('.workbench.ask').scrollIntoView()")
+        page.wait_for_timeout(300)
         page.screenshot(path=HERE / "live-ask.png")
         recording.save(HERE / "live.gif")
         browser.close()

@@ -124,8 +124,9 @@ def console() -> NoReturn:
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # closed by whoever started the process
+                stream.flush()
     except SystemExit:
         pass  # nobody reads the last of it
     except (OSError, ValueError):

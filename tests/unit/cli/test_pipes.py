@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,19 @@ def test_without_a_file_the_command_ends_quietly(tmp_path: Path, command: list[s
     assert code == 0
     assert "Error" not in told
     assert "Traceback" not in told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream as a shell of POSIX does")
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_stream_that_was_closed_from_the_start(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    told = subprocess.run(
+        ["sh", "-c", f'exec "$0" -m xordal learn t.csv -o net.json {closed}', sys.executable],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    assert "Traceback" not in told.stderr
+    assert '"c"' in (tmp_path / "net.json").read_text()

@@ -62,7 +62,7 @@ test-gpu: $(VENV)/.installed-dev  ## the contract of all backends on a GPU
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 pythons:  ## the quick tests with every Python that is installed, each in an environment of its own
 	@for python in $(PYTHONS); do \
-	  command -v $$python >/dev/null || { echo "$$python is not installed"; continue; }; \
+	  $$python -c "" 2>/dev/null || { echo "$$python is not installed"; continue; }; \
 	  echo "== $$python"; $(MAKE) VENV=.venv-$${python##*/} PYTHON=$$python test-fast || exit 1; \
 	done
 

@@ -90,6 +90,30 @@ def looks_like_header(first: Sequence[str]) -> bool:
     return len(numbers) > 2 and numbers in (list(range(len(numbers))), list(range(1, len(numbers) + 1)))
 
 
+def names_among_values(heading: Heading, records: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names that are values of their columns too, if so many are that the header may be a row.
+
+    They are at least two, and half of all names. A column that holds nothing but its own name is one of the
+    answers to a question with several, and says nothing.
+
+    Examples
+    --------
+    >>> rows = [["red", "round", "7"], ["blue", "round", "8"], ["red", "square", "9"]]
+    >>> names_among_values(Heading(0, True, rows[0]), rows)
+    ['red', 'round']
+    """
+    if not heading.has_header:
+        return []
+    cells = [[value.strip() for value in row] for row in records[heading.n_above :]]
+    rows = [row for row in cells[1:] if row != cells[0]]  # a header may come again
+    found = []
+    for v, name in enumerate(heading.names):
+        values = {"".join(row[v : v + 1]) for row in rows} - {""}
+        if name in values and len(values) > 1:
+            found.append(name)
+    return found if len(found) >= max(2, len(heading.names) / 2) else []
+
+
 def n_filled(record: Sequence[str]) -> int:
     """Return how many values of a record are not blank."""
     return sum(1 for value in record if value.strip())

@@ -19,7 +19,15 @@ from xordal.data.arrow_extra import has_arrow
 from xordal.data.blank_rows import are_kept
 from xordal.data.column import Column, Where, from_distinct, from_values
 from xordal.data.dialect import TextFormat, blanks_between, decode, find_delimiter, in_encoding, records
-from xordal.data.heading import SAMPLE, Heading, find_heading, n_filled, n_notes, named_columns
+from xordal.data.heading import (
+    SAMPLE,
+    Heading,
+    find_heading,
+    n_filled,
+    n_notes,
+    named_columns,
+    names_among_values,
+)
 from xordal.errors import DataError, counted, either, warn
 
 _LARGE = 1 << 20  # characters from which on Arrow is worth its import
@@ -89,8 +97,7 @@ def from_records(
     numbered = [(n, row) for n, row in every if n_filled(row)]
     if not numbered:
         raise DataError(f"{label}: there are no rows.")
-    heading = find_heading([row for _, row in numbered[:SAMPLE]], form.has_header)
-    _tell_heading(label, heading, form, [n for n, _ in numbered], "row")
+    heading = _heading(label, form, numbered[:SAMPLE], "row")
     n_before = heading.n_above + heading.has_header
     last = numbered[n_before - 1][0] if n_before else 0
     width = len(heading.names)
@@ -125,11 +132,10 @@ def split_text(text: str, form: TextFormat, label: str, least_columns: int) -> T
             if form.skip and text.strip()
             else f"{label}: the file is empty. The first line must name the columns."
         )
-    heading = find_heading([record for _, record in first], form.has_header)
-    lines = [(form.skip or 0) + line for line, _ in first]
-    _tell_heading(label, heading, form, lines, "line")
+    numbered = [((form.skip or 0) + line, record) for line, record in first]
+    heading = _heading(label, form, numbered, "line")
     n_before = heading.n_above + heading.has_header
-    start = _offset(text, lines[n_before - 1]) if n_before else skipped
+    start = _offset(text, numbered[n_before - 1][0]) if n_before else skipped
     return Text(label, text, delimiter, heading.names, start)
 
 
@@ -145,19 +151,30 @@ def _delimited(text: str, form: TextFormat, label: str, least_columns: int) -> t
     return text, found or ","
 
 
-def _tell_heading(label: str, heading: Heading, form: TextFormat, lines: Sequence[int], unit: str) -> None:
+def _heading(label: str, form: TextFormat, numbered: Sequence[tuple[int, list[str]]], unit: str) -> Heading:
+    """Return where the table begins, and warn of what was decided."""
+    first = [record for _, record in numbered]
+    heading = find_heading(first, form.has_header)
     if heading.n_above:
-        last = lines[heading.n_above] - 1
+        last = numbered[heading.n_above][0] - 1
         where = f"{unit} 1 is" if last == 1 else f"{unit}s 1 to {last} are"
         lines_above = either("--skip-lines", "text=TextFormat(skip=...)")
         warn(f"{label}: {where} above the header and not read; {lines_above} says how many to leave out.")
-    if form.has_header is None and not heading.has_header:
+    if form.has_header is None:
         say = either("--header", "text=TextFormat(has_header=True)")
-        say_not = either("--no-header", "has_header=False")
-        warn(
-            f"{label}: the first {unit} holds numbers only, so it is read as data and the columns are named "
-            f"x0, x1, ... Say {say} if it names the columns, {say_not} if not."
-        )
+        say_not = either("--no-header", "text=TextFormat(has_header=False)")
+        if not heading.has_header:
+            warn(
+                f"{label}: the first {unit} holds numbers only, so it is read as data and the columns are "
+                f"named x0, x1, ... Say {say} if it names the columns, {say_not} if not."
+            )
+        elif names := names_among_values(heading, first):
+            told = ", ".join(repr(name) for name in names[:3]) + (", ..." if len(names) > 3 else "")
+            warn(
+                f"{label}: {unit} {numbered[heading.n_above][0]} is taken for the names of the columns, but "
+                f"{told} are values of their columns, too. Say {say_not} if it is a row, {say} if not."
+            )
+    return heading
 
 
 def _body(

@@ -413,6 +413,24 @@ def test_a_network_takes_new_rows_as_they_are_written(tmp_path: Path) -> None:
     assert chances.argmax(axis=1).tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_a_row_that_is_taken_for_the_names_is_told(ending: str, tmp_path: Path) -> None:
+    rows = [["red", "round", "7.5"], ["blue", "square", "8"], ["red", "square", "9"], ["blue", "round", "7.5"]]
+    text = "".join(",".join(row) + "\n" for row in rows)
+    path = written(tmp_path, workbook({"Data": rows}) if ending == "xlsx" else text, f"t.{ending}")
+    with pytest.warns(DataWarning, match=r"1 is taken for the names .* 'red', 'round', '7.5' are values"):
+        assert read_table(path).n_rows == 3
+    assert read_table(path, text=TextFormat(has_header=False)).n_rows == 4
+    assert read_table(path, text=TextFormat(has_header=True)).names == ("red", "round", "7.5")
+
+
+def test_answers_to_one_question_in_columns_of_their_own_are_no_header_that_is_a_row(tmp_path: Path) -> None:
+    """A survey that allows several answers: each has a column, which holds its own name or nothing."""
+    rows = ["tea,milk,sex", "tea,,f", ",milk,m", "tea,milk,f", ",,m"]
+    path = written(tmp_path, "\n".join(rows) + "\n", "t.csv")
+    assert read_table(path, missing="level").names == ("tea", "milk", "sex")
+
+
 def test_of_several_sheets_a_warning_names_the_one_that_is_read(tmp_path: Path) -> None:
     rows = [["a", "b"], ["0", "1"], ["1", "0"]]
     path = written(tmp_path, workbook({"Notes": [["nothing here"]], "Old": rows, "New": rows}), "t.xlsx")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xordal.data.column import Column
+from xordal.data.levels import as_numbers
 from xordal.data.steps import NO_NUMBER
 from xordal.data.suspects import Kind, suspect
 from xordal.errors import DataError
@@ -100,12 +101,37 @@ def _column(column: Column) -> dict[str, Any]:
         "shown": shown(column.name),
         "n_levels": int((counts > 0).sum()),
         "levels": [[shown(column.levels[code]), int(counts[code])] for code in order if counts[code]],
+        "spread": _spread(column) if found is not None and found.kind == "continuous" else None,
         "n_missing": int(column.is_missing.sum()) if column.has_missing and not column.holds else 0,
         "odd": None if found is None else found.kind,
         "advice": "" if found is None else _ODD[found.kind][0],
         "if_taken": "" if found is None else _ODD[found.kind][1],
         "taken": found is None or found.kind not in _LEFT_OUT,
     }
+
+
+def _spread(column: Column) -> list[str] | None:
+    """Return the least number of a column, the median and the largest, short: each value by itself says little.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> _spread(from_values("x", [3.25, -1.23456, 20_000.5, 0.5, 0.5]))
+    ['-1.235', '0.5', '20,000']
+    """
+    counts = column.counts()
+    occurring = [level for level, count in zip(column.levels, counts.tolist(), strict=True) if count]
+    numbers = as_numbers(occurring)
+    if numbers is None:
+        return None
+    order = np.argsort(numbers)
+    below = np.cumsum(counts[counts > 0][order])
+    middle = int(np.searchsorted(below, below[-1] / 2))
+    return [_short(numbers[order[place]]) for place in (0, middle, -1)]
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.4g}"
 
 
 def _gaps(columns: Sequence[Column]) -> list[list[Any]] | None:

@@ -32,6 +32,8 @@ def test_a_table_as_people_have_it() -> None:
     taken = [column["name"] for column in found["columns"] if column["taken"]]
     assert taken == ["line", "supplier", "shift", "oven_temp", "pressure", "defect"]
     assert found["settings"]["bins"] == 4
+    spread = {column["name"]: column["spread"] for column in found["columns"] if column["spread"]}
+    assert spread == {"oven_temp": ["172.9", "181", "190.7"], "pressure": ["1057", "1250", "1426"]}
     assert found["n_incomplete"] == sum(n_rows for _, n_rows in found["gaps"])
 
 

@@ -137,7 +137,7 @@ const columnRow = (column, nRows, former) => {
   const box = made("input", { type: "checkbox", "aria-label": `Take ${column.shown}` });
   box.checked = isTaken;
   const most = Math.max(...column.levels.map(level => level[1]), 1);
-  const bars = made("div", { class: "tiny" }, ...column.levels.map(([level, count]) => {
+  const bars = column.spread ? made("div", { class: "quiet", text: `from ${column.spread[0]} to ${column.spread[2]}, median ${column.spread[1]}` }) : made("div", { class: "tiny" }, ...column.levels.map(([level, count]) => {
     const bar = made("i");
     bar.style.width = `${100 * count / most}%`;
     return made("span", { title: `${level}: ${number(count)}` }, made("b", { text: level }), made("span", { class: "track" }, bar));

@@ -363,7 +363,11 @@ def _follows(group: Submodel, rule: Rule, before: CellCounts) -> Callable[[tuple
 def _rates(
     levels: Levels, group: Submodel, rule: Rule, tables: tuple[CellCounts, CellCounts], n_rules: int
 ) -> CheckedRule:
-    """Return whether rates are what they were: a likelihood-ratio test of all combinations that both have."""
+    """Return whether rates are what they were: a likelihood-ratio test of all combinations that both have.
+
+    That it sees no difference says little where rows are few. So rates are held only where the new ones differ
+    from combination to combination, by a test of the same kind.
+    """
     assert rule.target is not None
     place = members(group.variables).index(rule.target)
     code = [str(level) for level in levels[rule.target]].index(rule.level)
@@ -376,7 +380,13 @@ def _rates(
     log_p = min(0.0, (log_tail_of(g2, dof) if dof else 0.0) + log(n_rules))
     hits, n_rows = (sum(column) for column in zip(*news.values(), strict=True))
     low, high = interval(hits, n_rows)
-    verdict: Verdict = "undecided" if not dof else "gone" if log_p <= log(ALPHA) else "held"
+    verdict: Verdict = "undecided"
+    if dof and log_p <= log(ALPHA):
+        verdict = "gone"
+    elif len(news) > 1:
+        g2 = sum(_g2_of(own, (hits, n_rows)) for own in news.values())
+        if log_tail_of(g2, len(news) - 1) + log(n_rules) <= log(ALPHA):
+            verdict = "held"
     return CheckedRule("", "rates", rule.holds, hits / n_rows, low, high, rule.by_chance, log_p, verdict)
 
 
@@ -395,13 +405,16 @@ def _hits(
 
 
 def _g2(old: tuple[int, int], new: tuple[int, int]) -> float:
-    """Return G2 of two shares being the same."""
-    hits, rows = old[0] + new[0], old[1] + new[1]
-    total = 0.0
-    for own_hits, own_rows in (old, new):
-        for seen, share in ((own_hits, hits / rows), (own_rows - own_hits, 1 - hits / rows)):
-            total += 2 * seen * log(seen / (own_rows * share)) if seen else 0.0
-    return total
+    """Return G2 of two shares, each of hits and rows, being the same."""
+    both = old[0] + new[0], old[1] + new[1]
+    return _g2_of(old, both) + _g2_of(new, both)
+
+
+def _g2_of(own: tuple[int, int], all_rows: tuple[int, int]) -> float:
+    """Return what hits and rows add to the G2 of their share being that of all rows."""
+    share = all_rows[0] / all_rows[1]
+    parts = (own[0], share), (own[1] - own[0], 1 - share)
+    return sum(2 * seen * log(seen / (own[1] * expected)) for seen, expected in parts if seen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,21 @@ def test_a_group_that_is_there_is_seldom_called_gone_however_few_rows(n_rows: in
     assert len(wrong) <= 5
 
 
+def test_rates_hold_only_where_new_rows_show_them() -> None:
+    network = network_of(crossing(4000, 0))
+    verdicts: dict[int, tuple[list[str], list[str]]] = {n_rows: ([], []) for n_rows in (6, 25, 300)}
+    for n_rows, (true, shuffled) in verdicts.items():
+        for seed in range(60):
+            new = crossing(n_rows, seed + 1)
+            codes = new.codes.copy()
+            codes[2] = np.random.default_rng(seed).permutation(codes[2])
+            true.append(check(network, new).rules[0].verdict)
+            shuffled.append(check(network, CategoricalTable(new.names, new.levels, codes)).rules[0].verdict)
+    assert all(shuffled.count("held") <= 8 for _, shuffled in verdicts.values())
+    assert all(true.count("gone") <= 8 for true, _ in verdicts.values())
+    assert verdicts[6][0].count("held") < 10 and verdicts[300][0].count("held") > 50
+
+
 def test_few_rows_decide_nothing() -> None:
     found = check(network_of(noisy_xor(2000, 0)), noisy_xor(6, 3))
     assert {link.verdict for link in found.links} == {"undecided"}

@@ -76,7 +76,8 @@ def _group(group: CheckedGroup) -> str:
 def _rule(rule: CheckedRule) -> str:
     p_value = p_value_text(rule.log_p_corrected)
     if rule.kind == "rates":
-        same = "differ" if rule.verdict == "gone" else "do not differ"
-        return f"{rule.told}, in each combination: old and new rates {same}, p = {p_value}"
+        told = {"gone": "old and new rates differ", "held": "old and new rates do not differ"}
+        words = told.get(rule.verdict, "too few new rows to tell")
+        return f"{rule.told}, in each combination: {words}, p = {p_value}"
     share = f"{100 * rule.low:.1f} to {100 * rule.high:.1f} % ({100 * rule.before:.1f} % in the old rows)"
     return f"{rule.told}: {share}, p = {p_value}"

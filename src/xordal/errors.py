@@ -73,6 +73,7 @@ class SettingsError(XordalError, ValueError):
 
 
 _MOST_NAMED = 12
+_LONGEST = 64  # characters of such a name
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
@@ -90,7 +91,8 @@ def nearest(word: object, known: Iterable[str]) -> str:
     if close := same or get_close_matches(text, known, n=1):
         return f"did you mean {close[0]!r}?"
     left = len(known) - _MOST_NAMED
-    return f"known are: {', '.join(known[:_MOST_NAMED])}" + (f" and {left:,} others" if left > 0 else "")
+    told = (name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..." for name in known[:_MOST_NAMED])
+    return f"known are: {', '.join(told)}" + (f" and {left:,} others" if left > 0 else "")
 
 
 def counted(number: int, thing: str) -> str:

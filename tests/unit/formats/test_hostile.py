@@ -400,6 +400,13 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
         read_network(tmp_path / "broken.bif")
 
 
+def test_long_names_make_no_long_message(tmp_path: Path) -> None:
+    long = VARIABLE.replace(" a ", f" {'A' * 5000} ")
+    with pytest.raises(DataError, match="no variable 'zebra'") as caught:
+        read(long + "probability ( zebra ) { table 0.5, 0.5; }", tmp_path)
+    assert len(str(caught.value)) < 300
+
+
 def test_any_number_of_variables_with_one_level_can_be_asked(tmp_path: Path) -> None:
     """Their cliques would have one cell and more axes than an array can have."""
     n = 400

@@ -171,8 +171,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         y
             Ignored.
         sample_weight
-            How often each row counts: one number a row, or the name of a column of ``X`` that holds them. Numbers
-            with fractions are survey weights.
+            How often each row counts: one number a row, or the name of a column of ``X`` that holds them.
+            Numbers with fractions are survey weights.
         """
         table = self._read(X, sample_weight)
         learned = learn(

@@ -285,6 +285,7 @@ def test_a_learned_network_crosses_the_bridges_with_its_joint(pgmpy: Any) -> Non
         assert network.compare(there.to_markov()).divergence == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_all_networks_of_the_repository_are_read_as_pgmpy_reads_them(pgmpy: Any, real_data: Path) -> None:
     files = sorted((real_data / "bif").glob("*.bif"))
     assert len(files) == 10

@@ -195,7 +195,10 @@ def test_what_is_done_is_not_among_the_best(backend: Backend) -> None:
 
 @each_measure
 @pytest.mark.parametrize("n_levels", [[2] * 22, [3] * 18, [2, 3, 4] * 6], ids=["binary", "ternary", "mixed"])
-@pytest.mark.parametrize(("order", "has_base"), [(2, False), (2, True), (3, False), (3, True), (4, False)])
+@pytest.mark.parametrize(
+    ("order", "has_base"),
+    [(2, False), (2, True), (3, False), (3, True), pytest.param(4, False, marks=pytest.mark.slow)],
+)
 def test_many_columns(measure: Measure, n_levels: list[int], order: int, has_base: bool) -> None:
     """Blocks of eight columns and more, planted sums, one thread and three: the same best sets, few of them."""
     generator = np.random.default_rng(11)

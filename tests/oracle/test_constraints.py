@@ -115,7 +115,11 @@ def test_no_constraints_change_nothing() -> None:
     )
 
 
-@pytest.mark.parametrize("criterion", [EntropyDecrement(0.004), Significance(), BIC()], ids=str)
+@pytest.mark.parametrize(
+    "criterion",
+    [EntropyDecrement(0.004), pytest.param(Significance(), marks=pytest.mark.slow), BIC()],
+    ids=["the paper's", "significance", "BIC"],
+)
 def test_a_forbidden_link_between_linked_pairs_is_not_learned(criterion: Criterion) -> None:
     """Two pairs of different components, four links apart, that depend on each other only together."""
     rows = [

@@ -103,6 +103,7 @@ def xor_beside_coins(n_rows: int, seed: int) -> CategoricalTable:
     return CategoricalTable.from_columns({f"v{v}": column.tolist() for v, column in enumerate(columns)})
 
 
+@pytest.mark.slow
 def test_a_bar_that_is_too_high_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the bar of the parts alone, a scan loses sets that are to be learned by their odd cells."""
 
@@ -130,6 +131,7 @@ def test_same_trace_by_the_letter_with_any_backend(backend: str, table: Categori
     assert learned.trace == plain.trace
 
 
+@pytest.mark.slow
 def test_noise_does_not_ride_along() -> None:
     """Skewed bits and their parity: one real link is left over where three must come at once.
 

@@ -28,7 +28,11 @@ QUICK = [
 ]
 
 
-@pytest.mark.parametrize("setting", QUICK, ids=[setting.name for setting in QUICK])
+@pytest.mark.parametrize(
+    "setting",
+    [pytest.param(one, marks=pytest.mark.slow if "20" in one.name else ()) for one in QUICK],
+    ids=[setting.name for setting in QUICK],
+)
 def test_columns_without_links_stay_without(setting: false_sets.Setting) -> None:
     """At a level of 5 % more than 4 of 12 runs with a false link have a probability of 2 in 10,000."""
     assert sum(setting.is_false(seed) for seed in range(RUNS)) <= 4

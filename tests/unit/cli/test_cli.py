@@ -284,6 +284,7 @@ def test_each_criterion_has_an_option(tmp_path: Path) -> None:
         assert ("p_value" in learned["trace"][0]) == (name["name"] == "Significance")
 
 
+@pytest.mark.slow
 def test_bootstrap_tells_what_comes_back(tmp_path: Path) -> None:
     run("generate", "parity", "-p", "variables=3", "-n", "400", "-o", "p.csv", cwd=tmp_path)
     options = ("learn", "p.csv", "--bootstrap", "3", "--seed", "5")

@@ -283,6 +283,7 @@ def test_names_that_look_like_syntax(tmp_path: Path) -> None:
     assert doubt["answer"][0]["probability"] == pytest.approx(0.75)
 
 
+@pytest.mark.slow
 def test_bars_in_a_terminal_and_where_there_are_no_blocks(box: Path) -> None:
     plain = subprocess.run(
         [*XORDAL, "query", "net.json", "light2"],

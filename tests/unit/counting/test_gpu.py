@@ -152,7 +152,10 @@ def test_a_scan_is_the_processors(n_levels: list[int], n_rows: int, bar: float, 
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(("n_columns", "n_rows", "bar"), [(18, 60, 0.08), (30, 300, 0.03), (22, 5_000, 0.001)])
+@pytest.mark.parametrize(
+    ("n_columns", "n_rows", "bar"),
+    [(18, 60, 0.08), (30, 300, 0.03), pytest.param(22, 5_000, 0.001, marks=pytest.mark.slow)],
+)
 def test_sets_of_four_are_the_processors(n_columns: int, n_rows: int, bar: float, measure: Measure) -> None:
     table = table_of([2] * n_columns, n_rows, seed=n_rows, weights=n_rows == 300)
     theirs = found_by(NumbaOracle(table, threads=1), 4, bar, measure=measure)
@@ -163,6 +166,7 @@ def test_sets_of_four_are_the_processors(n_columns: int, n_rows: int, bar: float
         assert ours[chosen] == pytest.approx(value, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_sets_of_four_in_more_than_one_tile() -> None:
     """Of two first columns, one in each tile of j; the others are done."""
     table, bar = table_of([2] * 135, 90, seed=11), 0.04

@@ -122,6 +122,7 @@ def test_ctrl_c_within_the_sets_of_the_first_column_keeps_the_best(
     assert scanned.stopped_by == "interruption"
 
 
+@pytest.mark.slow
 def test_a_scan_in_parts_ranks_as_one_in_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     table = _table([2] * 9 + [3] * 4 + [5, 70], 500, 8)
     whole = [xordal.scan(table, order=m, target=t, top=12).sets for m, t in [(3, None), (4, "c2"), (4, None)]]

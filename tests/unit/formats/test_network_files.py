@@ -186,6 +186,7 @@ def test_rules_are_said_in_words_where_a_format_cannot_hold_them(to: str, tmp_pa
         assert "parity" in nx.read_graphml(tmp_path / "net").graph["rules"]
 
 
+@pytest.mark.slow
 def test_rules_in_model_files_hypergraphs_and_bridges(tmp_path: Path, real_data: Path) -> None:
     network = ruled_network()
     network.export(tmp_path / "net.json")

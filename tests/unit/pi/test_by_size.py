@@ -102,7 +102,7 @@ def test_columns_with_a_common_cause_are_no_group() -> None:
     assert listed(learned) == []
 
 
-@pytest.mark.parametrize("n_columns", [9, 15])
+@pytest.mark.parametrize("n_columns", [pytest.param(9, marks=pytest.mark.slow), 15])
 def test_a_fact_inside_a_rule_is_listed_beside_it(n_columns: int) -> None:
     """Skewed bits whose sum is even, three of which have only five of their eight combinations."""
     generator = np.random.default_rng(3)

@@ -236,6 +236,7 @@ def crc_8(message: NDArray[np.int64]) -> NDArray[np.int64]:
     return register
 
 
+@pytest.mark.slow
 def test_what_follows_from_totals_is_not_told_beside_them() -> None:
     """Sums of functions of columns that totals connect hold in most rows; they are no rules of their own."""
     generator = np.random.default_rng(42)

@@ -188,6 +188,7 @@ def test_partitions_that_are_no_whole_numbers_are_text(tmp_path: Path, values: t
     assert set(read_table(tmp_path).levels[1]) == set(values)
 
 
+@pytest.mark.slow
 def test_many_levels_take_more_bytes(tmp_path: Path) -> None:
     """Numbers outgrow one byte, then two, in the middle of a column."""
     values = [*range(200), *range(70_000), 5]

@@ -1,16 +1,20 @@
 """Which format a file is of, by the ending of its name; and JSON that is HIF, by what is in it.
 
 Here is the list of formats that any network can be written in; a new one is a module of ``formats/`` and a line
-there. Nothing heavy is imported, so that the command line can list the names.
+there. Their modules are imported when they are used, so that the command line can list the names at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xordal.data.tables_out import KNOWN_ENDINGS
 from xordal.errors import SettingsError
+
+if TYPE_CHECKING:
+    from xordal.formats.network_files import Network
 
 
 class OfAny(NamedTuple):
@@ -18,20 +22,38 @@ class OfAny(NamedTuple):
 
     Attributes
     ----------
-    writer
-        The function that yields a network as text: a module of ``formats/`` and its name there.
+    write
+        Yields a network as text.
     endings
         Those of its files; the first is that of files to take away.
     """
 
-    writer: str
+    write: Callable[[Network], Iterator[str]]
     endings: tuple[str, ...]
 
 
+def _graphml(network: Network) -> Iterator[str]:
+    from xordal.formats.graphs import write_graphml
+
+    return write_graphml(network)
+
+
+def _dot(network: Network) -> Iterator[str]:
+    from xordal.formats.graphs import write_dot
+
+    return write_dot(network)
+
+
+def _hif(network: Network) -> Iterator[str]:
+    from xordal.formats.hif import write_hif
+
+    return write_hif(network)
+
+
 OF_ANY: dict[str, OfAny] = {
-    "graphml": OfAny("graphs.write_graphml", (".graphml",)),
-    "dot": OfAny("graphs.write_dot", (".dot", ".gv")),
-    "hif": OfAny("hif.write_hif", (".hif.json", ".hif")),
+    "graphml": OfAny(_graphml, (".graphml",)),
+    "dot": OfAny(_dot, (".dot", ".gv")),
+    "hif": OfAny(_hif, (".hif.json", ".hif")),
 }
 ENDINGS: dict[str, str] = {
     ".json": "json", ".bif": "bif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif", ".xml": "xmlbif", ".uai": "uai",

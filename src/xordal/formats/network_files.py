@@ -11,7 +11,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
 from shlex import quote
@@ -235,9 +234,7 @@ def write_network(network: Network, path: str | Path, to: str | None = None) -> 
 def network_text(network: Network, to: str, title: str = "unknown") -> Iterator[str]:
     """Yield a network as the text of a format; BIF, XMLBIF and NET hold its title."""
     if to in OF_ANY:
-        module, _, function = OF_ANY[to].writer.partition(".")
-        pieces: Iterator[str] = getattr(import_module(f"xordal.formats.{module}"), function)(network)
-        return pieces
+        return OF_ANY[to].write(network)
     if to in _TITLED:
         return _TITLED[to](as_directed(network), title)
     if to in _OF_DIRECTED:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache, cached_property, lru_cache, partial
 from itertools import combinations
 from math import comb, inf, prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,13 @@ ShapeOf = Callable[[tuple[int, ...]], Shape]
 """From the numbers of levels of the single variables of a set to its shape."""
 
 Floats = NDArray[np.float64]
-Kinds = tuple[list[tuple[int, ...]], NDArray[np.int64]]
-"""The combinations of levels that some sets have, and the number of each set's among them."""
+
+
+class Levels(NamedTuple):
+    """The combinations of numbers of levels that some sets have, and which of them each set has."""
+
+    combinations: list[tuple[int, ...]]
+    of_set: NDArray[np.int64]
 
 
 class Shapes:
@@ -83,39 +89,37 @@ class Shapes:
         return self._extension(self.of(base), cells)
 
     @cached_property
-    def of_each(self) -> Kinds:
+    def of_each(self) -> Levels:
         """The numbers of levels of the single variables."""
-        return self.kinds(np.arange(len(self._n_levels), dtype=np.int32)[:, None])
+        return self.levels(np.arange(len(self._n_levels), dtype=np.int32)[:, None])
 
     def bar(self, shape_of: ShapeOf, own: float = 0.0) -> Bar:
         """Return what variables of some numbers of levels must share, where ``own`` is gained already."""
         return cache(lambda levels: self.least_gain(shape_of(levels)) - own)
 
-    def kinds(self, sets: NDArray[np.int32]) -> Kinds:
+    def levels(self, sets: NDArray[np.int32]) -> Levels:
         """Return the combinations of levels, each in increasing order, that sets of one size have."""
         n_sets, size = sets.shape
         n_distinct = len(self._distinct)
         if n_distinct == 1:
-            return [(self._distinct[0],) * size], np.zeros(n_sets, dtype=np.int64)
+            return Levels([(self._distinct[0],) * size], np.zeros(n_sets, dtype=np.int64))
         numbers = np.sort(self._number[sets], axis=1)
         powers = n_distinct ** np.arange(size)[::-1]  # one integer sorts ten times as fast as a row
-        codes, kind = np.unique(numbers @ powers, return_inverse=True)
+        codes, of_set = np.unique(numbers @ powers, return_inverse=True)
         rows = codes[:, None] // powers % n_distinct
-        return [tuple(self._distinct[at] for at in row) for row in rows.tolist()], kind.reshape(-1)
+        return Levels([tuple(self._distinct[at] for at in row) for row in rows.tolist()], of_set.reshape(-1))
 
-    def least_gains(self, shape_of: ShapeOf, kinds: Kinds) -> Floats:
+    def least_gains(self, shape_of: ShapeOf, levels: Levels) -> Floats:
         """Return the gain that each set must have."""
-        levels, kind = kinds
-        return np.array([self.least_gain(shape_of(here)) for here in levels])[kind]
+        return np.array([self.least_gain(shape_of(here)) for here in levels.combinations])[levels.of_set]
 
-    def highest(self, shape_of: ShapeOf, kinds: Kinds, gains: Floats) -> Floats:
+    def highest(self, shape_of: ShapeOf, levels: Levels, gains: Floats) -> Floats:
         """Return the highest rank that each set can have at its gain; -inf where it cannot be accepted."""
-        levels, kind = kinds
-        found = np.full(len(gains), -inf)
-        for number, here in enumerate(levels):
-            alike = kind == number
-            found[alike] = self._judge.ceiling(shape_of(here), gains[alike])
-        return found
+        ranks = np.full(len(gains), -inf)
+        for number, here in enumerate(levels.combinations):
+            alike = levels.of_set == number
+            ranks[alike] = self._judge.ceiling(shape_of(here), gains[alike])
+        return ranks
 
 
 @lru_cache(maxsize=1 << 12)

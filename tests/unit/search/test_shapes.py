@@ -22,7 +22,7 @@ def test_kinds_are_the_distinct_combinations_of_levels(
     size: int, levels: list[int], n_sets: int, seed: int
 ) -> None:
     sets = np.random.default_rng(seed).integers(len(levels), size=(n_sets, size), dtype=np.int32)
-    kinds, kind = Shapes(EntropyDecrement(), tuple(levels)).kinds(sets)
+    combinations, of_set = Shapes(EntropyDecrement(), tuple(levels)).levels(sets)
     rows = [tuple(sorted(levels[v] for v in chosen)) for chosen in sets.tolist()]
-    assert sorted(kinds) == sorted(set(rows))
-    assert [kinds[number] for number in kind.tolist()] == rows
+    assert sorted(combinations) == sorted(set(rows))
+    assert [combinations[number] for number in of_set.tolist()] == rows

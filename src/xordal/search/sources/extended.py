@@ -70,10 +70,9 @@ class Extended:
             alike.setdefault(shapes.extended(base), []).append(row)
         for shape_of, rows in alike.items():
             some = gained[rows]
-            levels, level = shapes.of_each
             at, v = np.nonzero(some >= shapes.least_gains(shape_of, shapes.of_each))
-            kinds = levels, level[v]
-            uppers[np.array(rows)[at], v] = shapes.highest(shape_of, kinds, some[at, v])
+            levels = shapes.of_each._replace(of_set=shapes.of_each.of_set[v])
+            uppers[np.array(rows)[at], v] = shapes.highest(shape_of, levels, some[at, v])
         of, chosen = np.nonzero(uppers > -inf)
         found = chosen.astype(np.int32)[:, None], uppers[of, chosen]
         return BoundedSets(*found, [base.variables for base in bases], of, are_apart=self._are_apart)
@@ -86,7 +85,7 @@ class Extended:
         sets, uppers = [np.empty((0, self._n_more), np.int32)], [np.empty(0)]
         for block in problem.scanner.scan(self._n_more, shapes.bar(shape_of, own), base=base.variables):
             gained = block.shared + problem.scanner.error + own
-            upper = shapes.highest(shape_of, shapes.kinds(block.sets), gained)
+            upper = shapes.highest(shape_of, shapes.levels(block.sets), gained)
             sets.append(block.sets[upper > -inf])
             uppers.append(upper[upper > -inf])
             self._tell(block.n_scanned)

@@ -87,7 +87,7 @@ class SetScan:
         if self.size == 2:
             return sets
         beyond = least_beyond_pairs(sets, block.shared, self._pairs) + (self.size + 1) * problem.scanner.error
-        bars = problem.shapes.least_gains(free_shape, problem.shapes.kinds(sets))
+        bars = problem.shapes.least_gains(free_shape, problem.shapes.levels(sets))
         return np.asarray(sets[(beyond >= bars) | (bars <= 0)])  # where no gain is too small, none is ruled out
 
     @cached_property
@@ -138,8 +138,7 @@ class Free:
 
     def _upper(self, sets: Sets, shared: NDArray[np.float64]) -> NDArray[np.float64]:
         problem = self._scan.problem
-        kinds = problem.shapes.kinds(sets)
-        return problem.shapes.highest(free_shape, kinds, shared + problem.scanner.error)
+        return problem.shapes.highest(free_shape, problem.shapes.levels(sets), shared + problem.scanner.error)
 
 
 def _best_of(

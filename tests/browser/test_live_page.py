@@ -875,6 +875,10 @@ def test_on_a_phone(
     learned(page, days_file(tmp_path))  # of tables wider than the screen all is told but some cells
     assert page.evaluate(fits) and page.evaluate(cut) > 0
     assert page.evaluate(_HEADINGS_OUTSIDE) == []
+    wide = page.locator("#groups .scroll").first
+    wide.evaluate("one => { one.scrollLeft = 150; }")
+    label = wide.locator("tbody th").first  # and the names of its rows
+    expect(label).to_be_in_viewport(ratio=1)
     context.close()
 
 

@@ -13,7 +13,7 @@ from xordal.graph.fill_in import Completion, completions, region
 from xordal.search.state import GraphState
 from xordal.types.varsets import LinkSet, VarSet, members, varset
 
-_WORTH_KERNELS = Worth(loading=1_000, compiling=10_000)  # sets, half a millisecond or one each in Python
+_WORTH_KERNELS = Worth(loading=1_000, compiling=4_000)  # sets, half a millisecond or one each in Python
 _MOST = 64  # vertices of a region that are one word
 
 

@@ -107,12 +107,13 @@ class HeldSets:
         change, self._position = state.since(self._position), state.position
         around = self._holding.disturbed(change)
         lost = varset(v for link in change.removed for v in link)
-        near = {s for v in members(around) for s in self._near.pop(v, ())}
+        near = {s for v in members(around) for s in self._near.get(v, ())}
         before = {s: self.current.pop(s) for s in near if s in self.current}
         for s, value in self._by_kernels(around) if self._are_kernels_used() else self._plainly(around):
             self.current[s] = value
-            for v in members(s):
-                self._near.setdefault(v, set()).add(s)
+            if s not in before:
+                for v in members(s):
+                    self._near.setdefault(v, set()).add(s)
             # What has lost a link to a neighbour has new sets to be part of, though it is the same itself.
             if before.get(s) != value or s & lost:
                 self.log.append(s)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,6 +199,15 @@ class Judge(Protocol):
         The evidence is of single conditional informations. It is one of all that a search may look at, or,
         where ``n_tests`` is given, one of so many within a set that is known to be dependent.
         """
+        ...
+
+
+@runtime_checkable
+class BoundsByCounts(Protocol):
+    """A judge that can bound ranks better than by gains alone, for less work than judging takes."""
+
+    def nearer(self, batch: Sequence[Evidence]) -> list[float | None]:
+        """Return the highest rank that each candidate can have, by its margins; None where gains say all."""
         ...
 
 

@@ -35,6 +35,9 @@ MOST_MEAN, MOST_VARIANCE = 4, 128
 
 _AT_ONCE = 1 << 16  # counts whose steps are worked out together: more of them gain nothing, and take memory
 _MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
+# Of a bound below a mean: shuffles may happen to be lower. This leaves off five standard errors of a mean
+# of 100; tables that are shuffled have means of thousands.
+_OF_SHUFFLES = 0.95
 _MOST_AT_ONCE = 1_000_000  # cells that a kernel sums over in one go: some hundredths of a second
 # Levels of the ends of links up to which a kernel sums over cells as fast as NumPy finds a bound. On splice, up
 # to six, bounds ruled out one step in fifty, for half of the time; on hailfinder, eleven, they save a sixth.
@@ -172,7 +175,8 @@ class NullLaw:
     def is_quick(self, found: Evidence) -> bool:
         """Whether moments are no dearer than bounds: kernels sum over cells, and few of them to each count."""
         ends = {v for link in found.links for v in link}
-        return self._kept is not None and max(self._n_levels[v] for v in ends) <= _FEW_LEVELS
+        has_few = max(self._n_levels[v] for v in ends) <= _FEW_LEVELS and found.dof < _MOST_CELLS // 4
+        return self._kept is not None and has_few
 
     def mean_bounds(self, batch: Sequence[Evidence]) -> list[float]:
         """Return a bound below the mean of each candidate's G2, for much less work than its moments."""
@@ -183,8 +187,8 @@ class NullLaw:
         self._count([margin for step in new for margin in _margins(step)])
         for block in self._blocks(new):
             found = mean_bounds(strata(list(block.values())))
-            may_count = found.n_cells <= _MOST_CELLS  # shuffles may happen to be lower
-            self._bounds.update(zip(block, np.where(may_count, found.least, 0.0).tolist(), strict=True))
+            least = np.where(found.n_cells <= _MOST_CELLS, found.least, _OF_SHUFFLES * found.least)
+            self._bounds.update(zip(block, least.tolist(), strict=True))
         return [sum([self._bounds[step] for step in chain]) for chain in chains]
 
     def _chain(self, found: Evidence) -> tuple[Addition, ...]:
@@ -312,7 +316,12 @@ class NullLaw:
         _, stratum = np.unique(rows[:, context], axis=0, return_inverse=True)
         generator = np.random.default_rng([self._seed, *members(whole), x, y])
         return shuffled_moments(
-            rows[:, place[x]], rows[:, place[y]], stratum.reshape(-1), generator, check=self._check
+            rows[:, place[x]],
+            rows[:, place[y]],
+            stratum.reshape(-1),
+            generator,
+            check=self._check,
+            has_kernels=self._kept is not None,
         )
 
 

@@ -330,3 +330,14 @@ def test_keys_put_into_one_number_have_the_same_order() -> None:
     for largest in ([3, 2, 4], [1] * 40, [2**62, 5, 2**40, 2], [0, 0], [2**31, 2**31, 2**31], [2**63 - 1, 2]):
         keys = [generator.integers(0, most, 200, endpoint=True) for most in largest]
         assert _order(keys).tolist() == np.lexsort(keys[::-1]).tolist()
+
+
+@pytest.mark.parametrize(("n_strata", "n_x", "n_y"), [(1, 3, 4), (60, 2, 5), (3, 40, 30), (400, 5, 4)])
+def test_kernels_shuffle_as_numpy_does(n_strata: int, n_x: int, n_y: int) -> None:
+    chance = np.random.default_rng(n_strata)
+    x, y, s = (chance.integers(n, size=1000) for n in (n_x, n_y, n_strata))
+    one, other = (
+        shuffled_moments(x, y, s, np.random.default_rng(1), n_shuffles=5, has_kernels=has_kernels)
+        for has_kernels in (False, True)
+    )
+    assert one == other

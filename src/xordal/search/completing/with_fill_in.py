@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -32,17 +33,25 @@ from xordal.graph.fill_in import (
 )
 from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
-from xordal.search.candidate import gains, of_chain
+from xordal.search.candidate import Candidate, gains, of_chain
 from xordal.search.completing.fill_in_rule import FillInRule
 from xordal.search.completing.legality import allowed
 from xordal.search.problem import NOTHING, Judged, Problem, Sum, accepted, evidence, verdicts
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
-from xordal.statistics.criterion import Evidence, Shape, Verdict
+from xordal.statistics.criterion import BoundsByCounts, Evidence, Shape
 from xordal.types.varsets import Link, SignedSets, VarSet, members, varset
 
 Region = tuple[VarSet, tuple[int, ...]]
 """Some variables, and which of them each is linked to."""
+
+
+class Stage(IntEnum):
+    """What is known of the rank of a pair's own link: a bound by its gain, one by its margins too, or all."""
+
+    BY_GAIN = 0
+    BY_MARGINS = 1
+    JUDGED = 2
 
 
 class Waiting(NamedTuple):
@@ -54,13 +63,13 @@ class Waiting(NamedTuple):
         Minus the rank that the pair's own link may have with them, then a number that tells equal ones apart.
     fill_ins
         The fill-ins.
-    is_judged
-        Whether the own link was judged, so that its rank is what it has.
+    stage
+        How surely the own link has this rank.
     """
 
     order: tuple[float, int]
     fill_ins: list[PairFillIn]
-    is_judged: bool = False
+    stage: Stage
 
     @property
     def upper(self) -> float:
@@ -110,9 +119,8 @@ class WithFillIn:
         self._admitted: dict[VarSet, Admitted] = {}
         self._numbers = count()
         self._near: dict[int, set[VarSet]] = {}  # admitted sets that have a variable in their region, or had
-        # Of a pair's own link, which is the same in most later graphs, the highest rank; then the verdict.
-        self._highest: dict[Addition, float] = {}
-        self._verdicts: dict[Addition, Verdict] = {}
+        # The rank of a pair's own link, or a bound: the link is the same in most later graphs.
+        self._own: dict[Addition, tuple[float, Stage]] = {}
         self._spreads: dict[tuple[int, int, bool], Spread] = {}  # of the present graph, and their sums
         self._sums: dict[Spread, list[Sum]] = {}
 
@@ -174,16 +182,12 @@ class WithFillIn:
 
     def _wait(self, pair: VarSet, some: Iterable[PairFillIn]) -> Iterator[tuple[VarSet, float]]:
         """Let fill-ins of a pair wait by the rank that its own link can have; yield the pair with each rank."""
-        by_rank: dict[tuple[float, bool], list[PairFillIn]] = {}
+        by_rank: dict[tuple[float, Stage], list[PairFillIn]] = {}
         for one in some:
-            known = self._verdicts.get(one.own)
-            if known is None:
-                by_rank.setdefault((self._highest[one.own], False), []).append(one)
-            elif known.is_accepted:
-                by_rank.setdefault((known.rank, True), []).append(one)
-        for (upper, is_judged), fill_ins in by_rank.items():
+            by_rank.setdefault(self._own[one.own], []).append(one)
+        for (upper, stage), fill_ins in by_rank.items():
             if upper > -inf:
-                waiting = Waiting((-upper, next(self._numbers)), fill_ins, is_judged)
+                waiting = Waiting((-upper, next(self._numbers)), fill_ins, stage)
                 heappush(self._admitted[pair].waiting, waiting)
                 yield pair, upper
 
@@ -193,10 +197,11 @@ class WithFillIn:
         every = [
             fill_ins_of_pair(graph, paths, *members(s)) if graph.n_components_of(s) == 1 else [] for s in pairs
         ]
-        new = list(dict.fromkeys(one.own for some in every for one in some if one.own not in self._highest))
+        new = list(dict.fromkeys(one.own for some in every for one in some if one.own not in self._own))
         self._problem.weigh(new)
         uppers = self._problem.highest([next(self._problem.sums([step])) for step in new])
-        self._highest.update(zip(new, uppers, strict=True))
+        first = Stage.BY_GAIN if self._problem.has_p_values else Stage.JUDGED
+        self._own.update((step, (upper, first)) for step, upper in zip(new, uppers, strict=True))
         return every
 
     def score(self, sets: Sequence[VarSet]) -> list[Scored | BoundedSets]:
@@ -215,7 +220,7 @@ class WithFillIn:
                 one = self._admitted.get(s)
                 if one is not None and one.waiting:
                     first = heappop(one.waiting)
-                    if first.is_judged or not self._problem.has_p_values:
+                    if first.stage is Stage.JUDGED:
                         of_pairs += [(s, first.upper, fill_in) for fill_in in first.fill_ins]
                     else:
                         to_judge.append((s, first.fill_ins))
@@ -227,11 +232,20 @@ class WithFillIn:
             return [*again, *self._scored_pairs(of_pairs), *self._scored_larger(of_larger)]
 
     def _by_own_links(self, some: Sequence[tuple[VarSet, list[PairFillIn]]]) -> list[BoundedSets]:
-        """Return pairs by the ranks of their own links; where those are not accepted, nothing is."""
-        every = dict.fromkeys(one.own for _, group in some for one in group)
-        new = [step for step in every if step not in self._verdicts]
-        batch = evidence(self._problem, [of_chain(varset(step[:2]), (step,)) for step in new])
-        self._verdicts.update(zip(new, verdicts(self._problem, batch), strict=True))
+        """Return pairs by what is known next of the ranks of their own links; not those that are refused."""
+        judge, known = self._problem.judge, self._own
+        steps = list(dict.fromkeys(one.own for _, group in some for one in group))
+        batch = dict(zip(steps, evidence(self._problem, list(map(_alone, steps))), strict=True))
+        if isinstance(judge, BoundsByCounts):
+            first = [step for step in steps if known[step][1] is Stage.BY_GAIN]
+            with self._problem.watch.phases.of("p-values"):
+                uppers = judge.nearer([batch[step] for step in first])
+            for step, upper in zip(first, uppers, strict=True):
+                if upper is not None:
+                    known[step] = min(upper, known[step][0]), Stage.BY_MARGINS
+                    del batch[step]
+        for step, verdict in zip(batch, verdicts(self._problem, list(batch.values())), strict=True):
+            known[step] = (verdict.rank if verdict.is_accepted else -inf), Stage.JUDGED
         rows = [row for s, group in some for row in self._wait(s, group)]
         return [BoundedSets.each([s for s, _ in rows], [upper for _, upper in rows])] if rows else []
 
@@ -281,6 +295,11 @@ class WithFillIn:
     def stands(self, scored: Scored) -> bool:
         """Whether a set still lies in the graph as it did."""
         return self._admitted.get(scored.variables) is scored.what.admitted
+
+
+def _alone(step: Addition) -> Candidate:
+    """Return the candidate that takes a step by itself."""
+    return of_chain(varset(step[:2]), (step,))
 
 
 def _last(sums: Iterable[Sum]) -> Sum:

@@ -30,6 +30,8 @@ from xordal.learning.fitting import fit_network
 from xordal.model.directed import Family, along_a_perfect_order
 from xordal.pi.zoo import music_box
 
+pytestmark = pytest.mark.slow  # to import pgmpy and pyAgrum takes seconds
+
 SINGLE_PRECISION = 1e-6
 ENDINGS = {"bif": "bif", "xmlbif": "bifxml", "net": "net", "uai-pyagrum": "uai", "uai-pgmpy": "uai"}
 NAMED = ("bif", "xmlbif", "net")
@@ -285,7 +287,6 @@ def test_a_learned_network_crosses_the_bridges_with_its_joint(pgmpy: Any) -> Non
         assert network.compare(there.to_markov()).divergence == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.slow
 def test_all_networks_of_the_repository_are_read_as_pgmpy_reads_them(pgmpy: Any, real_data: Path) -> None:
     files = sorted((real_data / "bif").glob("*.bif"))
     assert len(files) == 10

@@ -234,6 +234,7 @@ def at_any(value: float, levels: tuple[int, ...]) -> float:
 
 @pytest.mark.parametrize("n_levels", [2, 3], ids=["binary", "ternary"])
 @pytest.mark.parametrize("n_base", [1, 2, 3])
+@pytest.mark.slow
 def test_no_skew_hides_a_set(n_levels: int, n_base: int) -> None:
     """Columns from even to nearly constant, given a target that is skewed too: the bounds of screens hold.
 

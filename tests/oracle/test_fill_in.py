@@ -143,6 +143,7 @@ TWICE = (
 
 @settings(max_examples=some(400))
 @given(chordal_graphs(min_vertices=10, max_vertices=10), sets, st.integers(0, 60))
+@pytest.mark.slow
 def test_kernels_complete_as_the_rule_says(graph: ChordalGraph, variables: VarSet, apart: int) -> None:
     # With vertices of no links in between the graph takes two words, and a region still one.
     places = [v if v < 5 else v + apart for v in range(10)]

@@ -75,6 +75,7 @@ def kill(tmp_path: Path, table: CategoricalTable, options: list[str], n_wanted: 
     return whole
 
 
+@pytest.mark.slow
 def test_sigterm_prints_the_network_so_far(tmp_path: Path) -> None:
     table = planted(40, 300, seed=2)
     (tmp_path / "t.csv").write_text(csv_text(table.names, table.rows()))

@@ -70,6 +70,7 @@ def test_every_mark(summary: Summary) -> None:
     assert summary.counts() == {"equal": 52, "equal up to sampling": 2, "different": 6}
 
 
+@pytest.mark.slow
 def test_what_differs_and_that_each_says_why(summary: Summary) -> None:
     assert {(item.key, check.what, check.ours) for item, check in summary.differences()} == DIFFERENT
     assert all(check.why for _, check in summary.differences())

@@ -106,6 +106,7 @@ def test_curves_and_intervals() -> None:
     assert interval(10, 200) == pytest.approx((0.0242, 0.0900), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_another_version_learns_from_the_same_samples() -> None:
     """The other version is this one here, in a process of its own."""
     task = power.TASKS[0]

@@ -129,6 +129,7 @@ def test_a_truth_that_cannot_be_told_writes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+@pytest.mark.slow
 def test_generate_to_standard_output_by_name(tmp_path: Path, name: str) -> None:
     log = tmp_path / "log"
     log.write_text("before\n")
@@ -233,6 +234,7 @@ def test_names_are_data_and_never_markup(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["generate music-box -n 3", "learn good.csv", "demo", "--help"])
+@pytest.mark.slow
 def test_a_full_disk_is_told_in_one_line(tmp_path: Path, command: str) -> None:
     (tmp_path / "good.csv").write_text("a,b\n" + "0,0\n1,1\n" * 50)
     with Path("/dev/full").open("w") as full:
@@ -249,6 +251,7 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path, command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_a_name_is_no_reason_to_stop(tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text("größe,b\n" + "0,0\n1,1\n" * 50)
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
@@ -339,6 +342,7 @@ def test_interruption_prints_the_network_so_far(tmp_path: Path) -> None:
     assert len(kept["trace"]) >= 3
 
 
+@pytest.mark.slow
 def test_in_a_terminal_the_table_and_the_spinner_share_the_screen(tmp_path: Path) -> None:
     run("generate", "music-box", "--exact", "-o", "box.csv", cwd=tmp_path)
     master, slave = pty.openpty()

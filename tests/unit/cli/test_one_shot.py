@@ -216,6 +216,7 @@ def test_a_table_of_counts_is_noted_whatever_they_are_called(tmp_path: Path) -> 
     assert note not in run("report", "t.csv", cwd=tmp_path).stderr
 
 
+@pytest.mark.slow
 def test_tables_of_many_files_of_a_query_and_of_standard_input(folder: Path) -> None:
     (folder / "parts").mkdir()
     text = (folder / "lamps.csv").read_text()

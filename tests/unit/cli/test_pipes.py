@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each starts a process
+
 TABLE = "a,b,c\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 30
 
 

@@ -46,6 +46,7 @@ def test_independent_gaps_are_not_linked_by_leaving_out_rows(tmp_path: Path, see
 
 
 @pytest.mark.parametrize("n_rows", [200, 200_000])  # Python's reader, and Arrow's
+@pytest.mark.slow
 def test_blank_lines_between_parts_of_a_table_are_left_out_with_a_note(tmp_path: Path, n_rows: int) -> None:
     rows = gappy(n_rows, 0.02, 1)
     lines = text_of(rows).splitlines()

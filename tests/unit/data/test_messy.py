@@ -500,6 +500,7 @@ def test_merged_cells_begin_where_the_sheet_does(tmp_path: Path) -> None:
         assert values(read_table(path)) == {"a": ["x", "x", "y"], "b": ["u", "v", "v"]}
 
 
+@pytest.mark.slow
 def test_a_header_that_comes_again_is_no_row(tmp_path: Path) -> None:
     path = written(tmp_path, "a,b\nx,1\na,b\ny,2\na , b\nz,\n")
     with pytest.warns(DataWarning, match="the header stands there 2 more times"):

@@ -139,6 +139,7 @@ def test_a_cycle_and_missing_rows(tmp_path: Path) -> None:
     refused(f"{two}{ROW}probability ( b | a ) {{ (u) 0.5, 0.5; }}", tmp_path, "1 rows of 'b' are missing")
 
 
+@pytest.mark.slow
 def test_a_short_file_cannot_claim_large_tables(tmp_path: Path) -> None:
     names = [f"v{v}" for v in range(60)]
     text = "".join(f"variable {name} {{ type discrete [ 2 ] {{ u, v }}; }}\n" for name in names)
@@ -287,6 +288,7 @@ def test_a_network_too_large_to_be_asked_is_still_converted(tmp_path: Path) -> N
         network.to_markov()
 
 
+@pytest.mark.slow
 def test_a_markov_network_too_large_to_be_asked_is_not_read(tmp_path: Path) -> None:
     """Its tables are no families, so that it cannot be written in any other format either."""
     side = 30
@@ -306,6 +308,7 @@ def even(parents: list[tuple[int, ...]]) -> BayesianNetwork:
     return BayesianNetwork(names, (("u", "w"),) * len(names), tuple(families))
 
 
+@pytest.mark.slow
 def test_a_hub_of_many_children_is_asked_at_once() -> None:
     """Each child has the hub and the child before as parents: 3,000 links to one variable."""
     network = even([(), (0,), *((0, v - 1) for v in range(2, 3000))])
@@ -317,6 +320,7 @@ def test_a_hub_of_many_children_is_asked_at_once() -> None:
     [(14, 16, r"cliques .* would have [\d,]{10,} cells together"), (3, 600, "clique of 4. variables .* cells")],
     ids=["many cliques", "a wide one"],
 )  # fmt: skip
+@pytest.mark.slow
 def test_tables_that_are_too_large_are_refused_before_they_are_made(
     n_parents: int, reach: int, words: str
 ) -> None:

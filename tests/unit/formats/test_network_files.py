@@ -334,6 +334,7 @@ def test_a_name_says_the_format() -> None:
         format_of("a.txt", "biff")
 
 
+@pytest.mark.slow
 def test_hidden_groups_are_hyperedges(tmp_path: Path, real_data: Path) -> None:
     from jsonschema import Draft7Validator
 

@@ -51,6 +51,7 @@ def articles() -> DecomposableMarkovNetwork:
     return fit_network(table, learn(table))
 
 
+@pytest.mark.slow
 def test_the_missing_digit_of_every_article_number_is_right(articles: DecomposableMarkovNetwork) -> None:
     assert [rule.rule.name for rule in articles.rules] == ["EAN-13"]
     rows = ean_rows(200, 2)

@@ -193,6 +193,7 @@ def test_bdeu_of_a_learned_network_is_that_of_its_directed_one(seed: int, ess: f
 
 
 @pytest.mark.parametrize("ess", [1.0, 10.0])
+@pytest.mark.slow
 def test_bdeu_of_a_learned_network_is_that_of_pgmpy(ess: float) -> None:
     """The same data on the arcs along a perfect order, scored by another library."""
     pytest.importorskip("pgmpy", reason="pgmpy is not installed: pip install '.[peers]'")

@@ -86,6 +86,7 @@ def test_dependence_is_a_matter_of_the_p_value_alone(alpha: float, n_tests: int,
     assert judge.depends(batch, n_tests) == [log_p <= log(alpha / n_tests) for log_p in log_ps]
 
 
+@pytest.mark.slow
 def test_p_values_of_dense_tables_are_the_nominal_ones() -> None:
     table = music_box().joint.sample_table(200_000, seed=1)
     judge = Significance().on(sample_of(table))

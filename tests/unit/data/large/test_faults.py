@@ -138,6 +138,7 @@ def test_a_damaged_cache_is_made_anew(
     assert leftovers(kept) == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, kept: Path) -> None:
     """A limit on the size of files, set by the system, is what a full disk looks like to a program."""
     written(tmp_path / "d", data={"a": ["x", "y"] * 30_000, "b": [0, 1] * 30_000})

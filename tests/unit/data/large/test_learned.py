@@ -61,6 +61,7 @@ def test_rules_of_a_table_on_disk(
     assert mine.log_prob(packed.codes).tolist() == other.log_prob(in_memory.codes).tolist()
 
 
+@pytest.mark.slow
 def test_rules_of_more_rows_than_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules are found in some rows and told of all of them: the few exceptions are mostly in the others."""
     columns = a_sum(np.random.default_rng(7), 3, 60_000)

@@ -73,6 +73,7 @@ def test_values_are_those_of_rows(data: st.DataObject, kinds: list[str]) -> None
     assert found.codes.tolist() == expected.codes.tolist()
 
 
+@pytest.mark.slow
 def test_many_batches_are_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """A level that only the last rows have, and a column with no value before these."""
     monkeypatch.setattr(query, "MOST_GROUPS", 0)

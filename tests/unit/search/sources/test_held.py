@@ -16,6 +16,7 @@ from xordal.types.varsets import VarSet, members
 
 
 @pytest.mark.parametrize(("n", "is_ruled"), [(5, False), (17, True), (70, False)])
+@pytest.mark.slow
 def test_kernels_list_the_same_sets(n: int, is_ruled: bool) -> None:
     """In the same order, as often told of; the value of each says its chain."""
     generator = np.random.default_rng(n)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from math import gcd
 
-from xordal.rules.candidate import UNKNOWN, Candidate, weight_of
+from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
 from xordal.rules.coding import numbers_of
 
 _WEEK = 7
@@ -20,6 +20,7 @@ _MONTHS = (
     (0, 3, 3, 6, 1, 4, 6, 2, 5, 0, 3, 5),
     (0, 3, 4, 0, 2, 5, 0, 3, 6, 1, 4, 6),
 )  # first days, leap year last
+_DAYS = range(28, 32)
 _FEWEST_OF_EAN = 6  # digits: weights of 3 and 1 in turn mean little of fewer
 _GTIN = {8: "EAN-8", 12: "UPC-A", 13: "EAN-13", 14: "GTIN-14", 17: "GSIN", 18: "SSCC"}
 
@@ -101,15 +102,21 @@ def _is_luhn(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> bool
 def _is_calendar(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> bool:
     """Whether one column is the day of the week, one the day of the month, and one the month, by any names.
 
-    Counted in days, the twelve months move the week as they do in a common year or in a leap year.
+    Counted in days, the twelve months move the week as they do in a common year or in a leap year. Years may
+    be as many as months or days.
     """
-    of_size = {len(each): values for each, values in zip(levels, candidate.functions, strict=True)}
-    days = [
-        weight_of(each, f, _WEEK) for each, f in zip(levels, candidate.functions, strict=True) if len(each) > 27
-    ]
-    if not {_WEEK, 12} <= set(of_size) or len(days) != 1 or not days[0] or UNKNOWN in of_size[12]:
-        return False
-    moved = of_size[12] * pow(days[0], -1, _WEEK)
-    return any(
-        sorted((moved + start) % _WEEK) == sorted(months) for start in range(_WEEK) for months in _MONTHS
+    columns = list(zip(levels, candidate.functions, strict=True))
+    of_size: dict[int, list[Values]] = {}
+    for each, values in columns:
+        of_size.setdefault(len(each), []).append(values)
+    day_weights = [weight_of(each, f, _WEEK) for each, f in columns if len(each) in _DAYS]
+    return _WEEK in of_size and any(
+        sorted((moved + start) % _WEEK) == sorted(months)
+        for values in of_size.get(12, ())
+        if UNKNOWN not in values
+        for weight in day_weights
+        if weight
+        for moved in [values * pow(weight, -1, _WEEK)]
+        for start in range(_WEEK)
+        for months in _MONTHS
     )

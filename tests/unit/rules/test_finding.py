@@ -274,8 +274,10 @@ def test_a_check_column_that_is_there_twice_is_one_rule_and_one_pair() -> None:
 
 
 @pytest.mark.parametrize("names", [False, True])
-def test_a_calendar_is_told_by_its_name(names: bool) -> None:
-    days = [date(2014, 1, 1) + timedelta(days=int(k)) for k in np.random.default_rng(7).integers(0, 2000, 2500)]
+@pytest.mark.parametrize("n_years", [6, 7, 12, 30])  # years as many as days of the week, months or days
+def test_a_calendar_is_told_by_its_name(names: bool, n_years: int) -> None:
+    drawn = np.random.default_rng(7).integers(0, 365 * n_years, 2500)
+    days = [date(2014, 1, 1) + timedelta(days=int(k)) for k in drawn]
     columns: dict[str, list[int] | list[str]] = {
         "year": [day.year for day in days],
         "month": [day.strftime("%b") for day in days] if names else [day.month for day in days],

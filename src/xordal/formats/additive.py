@@ -14,9 +14,10 @@ from xordal.formats.rule_json import rule_to_json
 from xordal.formats.shown import shown
 from xordal.formats.sums import parity_words, signed_sum, term
 from xordal.formats.text import p_value_text
-from xordal.rules.candidate import UNKNOWN, weight_of
+from xordal.rules.candidate import UNKNOWN, candidate_of, weight_of
 from xordal.rules.coding import blanks_of
 from xordal.rules.finding import FoundRules
+from xordal.rules.relations import marked_levels
 from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule
 
@@ -183,15 +184,11 @@ def _function_text(rule: AdditiveRule, names: Sequence[str]) -> str:
 
 
 def _marked(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:
-    """Return the level of each column whose value differs from that of the others."""
-    told = []
-    for name, of, values in zip(names, levels, rule.functions, strict=True):
-        known = [(value, level) for value, level in zip(values, of, strict=True) if value is not None]
-        odd = next(level for value, level in known if [v for v, _ in known].count(value) == 1)
-        if len(known) == 2:
-            odd = known[1][1]
-        told.append(f"{name} = {shown(odd)}")
-    return ", ".join(told)
+    """Return the level of each column of which exactly one holds."""
+    marked = marked_levels(candidate_of(rule)) or [0] * len(names)
+    return ", ".join(
+        f"{name} = {shown(of[code])}" for name, of, code in zip(names, levels, marked, strict=True)
+    )
 
 
 def _parity_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str:

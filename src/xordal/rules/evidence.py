@@ -21,6 +21,10 @@ binomial is multiplied by all of them, by the number of moduli tried, and by m (
 one over all m: a union bound, whatever was looked at on the way.
 
 *How much.* A rule must also settle at least half of what chance leaves open.
+
+*Not another function.* The larger of two numbers is no sum of functions of them, and yet some sums come near it in
+some levels. What breaks such a sum is no error: cell by cell, the other columns tell the last one better than the
+sum does. A sum that leaves much open and is told better so is no rule.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from math import comb, inf, lgamma, log, log1p, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
+from xordal.rules.candidate import UNKNOWN, Candidate, Values, residues, weight_of
 from xordal.rules.coding import blanks_of, is_blank, numbers_of, some_rows
 from xordal.rules.drawn import share_obeyed
 from xordal.rules.sums import Sums
@@ -46,6 +50,10 @@ _MOST_TERMS = 200_000  # of the binomial tail; they fall off geometrically
 _VALUES_OF_WHOLE_NUMBERS = 45  # whole numbers from -22 to 22 are told apart (relations.py)
 SETTLED = 0.5
 """Share of what chance leaves open that a rule must settle."""
+_SURELY_A_SUM = 0.85
+"""Share of what chance leaves open from which on a rule is taken as it is, although another function may fit
+better: (sum mod 11) mod 10 settles 0.9, and so do the days of the week of a leap year and a common one."""
+_MOST_TOLD_BY_CELLS = 8  # columns of a rule that are looked at cell by cell; of more, no two rows share a cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +70,14 @@ class Evidence:
 
     def is_rule(self, alpha: float) -> bool:
         """Whether it is significant, and settles enough of what chance leaves open."""
-        if self.log_p_value > log(alpha):
-            return False
-        return 1 - self.n_broken / self.n_rows - self.by_chance > SETTLED * (1 - self.by_chance)
+        return self.log_p_value <= log(alpha) and self.settled > SETTLED
+
+    @property
+    def settled(self) -> float:
+        """The share of what chance leaves open that the rule settles."""
+        if self.by_chance >= 1:
+            return 0.0
+        return (1 - self.n_broken / self.n_rows - self.by_chance) / (1 - self.by_chance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +148,28 @@ class Judge:
                 return False
         return True
 
+    def is_another_function(self, candidate: Candidate) -> bool:
+        """Whether a column follows from the others clearly better by some other function than by the sum.
+
+        In each cell of the other columns, a row's value is told to be the commonest of the other rows there.
+        Rows that are alone in their cell are told by the sum.
+        """
+        m = len(candidate.variables)
+        if m > _MOST_TOLD_BY_CELLS or self.evidence(candidate).settled > _SURELY_A_SUM:
+            return False
+        columns, weights = self._some_rows(candidate.variables)
+        terms, known = replace(candidate, variables=tuple(range(m))).terms(columns)
+        columns, terms = columns[:, known], terms[:, known]
+        often = np.ones(columns.shape[1]) if weights is None else weights[known]
+        is_broken = residues(terms.sum(axis=0) + candidate.constant, candidate.modulus) != 0
+        n_broken = float(often[is_broken].sum())
+        for place in range(m):
+            cell = _numbered([columns[other] for other in range(m) if other != place])
+            n_alone_broken, n_wrong = _told_by_others(cell, terms[place], often, is_broken)
+            if n_alone_broken + n_wrong < n_broken / 2:
+                return True
+        return False
+
     def log_rules(self, candidate: Candidate) -> float:
         """Return the logarithm of the number of rules that a candidate is one of, weighted by their order."""
         m, n = len(candidate.variables), len(self.levels)
@@ -201,6 +236,36 @@ def _within_classes(sums: Sums, columns: Values, same: Sequence[Candidate]) -> I
         classes = np.stack([rule.functions[place] for rule in same], axis=1)
         group = np.unique(classes, axis=0, return_inverse=True)[1].reshape(-1)
         yield sums.agreement_within(group[columns[place]], place)
+
+
+def _numbered(columns: Sequence[Values]) -> Values:
+    """Return the number of each row's combination of values, of those that occur."""
+    found = np.zeros(columns[0].shape, dtype=np.int64)
+    for column in columns:
+        values = np.unique(column, return_inverse=True)[1]
+        found = np.unique(found * (values.max(initial=0) + 1) + values, return_inverse=True)[1]
+    return found
+
+
+def _told_by_others(
+    cell: Values, values: Values, often: NDArray[np.float64], is_broken: NDArray[np.bool_]
+) -> tuple[float, float]:
+    """Return how many rows that are alone in their cell break a rule, and of how many the others tell wrong."""
+    n_values = int(values.max(initial=0) - values.min(initial=0)) + 1
+    keys, place = np.unique(cell * n_values + (values - values.min(initial=0)), return_inverse=True)
+    counts, of = np.bincount(place, weights=often), keys // n_values
+    in_cell = np.bincount(of, weights=counts)
+    order = np.lexsort((-counts, of))
+    first = np.searchsorted(of, np.arange(len(in_cell)))
+    second = np.append(counts[order], 0.0)[first + 1]
+    second[np.append(first[1:], len(of)) == first + 1] = 0.0
+    is_commonest = np.zeros(len(of), dtype=bool)
+    is_commonest[order[first]] = True
+    others = np.where(is_commonest, second[of], counts[order[first]][of])
+    wrong = np.where(counts - 1 > others, 0.0, np.where(counts - 1 == others, 0.5, 1.0))
+    shares = in_cell[of] > 1
+    is_alone = in_cell[cell] == 1
+    return float(often[is_alone & is_broken].sum()), float((counts * wrong)[shares].sum())
 
 
 def _cuts(m: int) -> Iterator[tuple[int, ...]]:

@@ -129,18 +129,41 @@ def _function(table: CategoricalTable, source: int, target: int, n_moduli: int) 
     return Candidate(0, variables, tuple(functions[v] for v in variables), 0), evidence
 
 
+def marked_levels(candidate: Candidate) -> list[int] | None:
+    """Return one level of each column such that in rows that obey a rule exactly one column has its level.
+
+    None where the rule says something else. The level of a column of two may be either.
+
+    Examples
+    --------
+    >>> values = np.array([0, 1]), np.array([0, 1]), np.array([0, -1])  # any = one + other
+    >>> marked_levels(Candidate(0, (0, 1, 2), values, 0))
+    [1, 1, 0]
+    """
+    for sign in (1, -1):
+        marks = []
+        offset = sign * candidate.constant
+        for f in candidate.functions:
+            values = np.where(f == UNKNOWN, f, sign * f)
+            least = int(values[f != UNKNOWN].min())
+            offset += least
+            marks.append(np.flatnonzero((f != UNKNOWN) & (values > least)))
+            if len(marks[-1]) != 1 or values[marks[-1]] != least + 1:
+                break
+        else:
+            if offset == -1:
+                return [int(mark[0]) for mark in marks]
+    return None
+
+
 def kind_of(candidate: Candidate, levels: Sequence[Sequence[object]]) -> str:
     """Return what a relation of whole numbers of three or more columns is.
 
     ``"exactly one"``: in each row exactly one of the columns has its marked level. ``"total"``: weights of
     numbers. ``"sum"``: anything else.
     """
-    values = [f[f != UNKNOWN] for f in candidate.functions]
-    for sign in (1, -1):
-        marks = [sign * f - min(sign * f) for f in values]
-        offset = sign * candidate.constant + sum(int(min(sign * f)) for f in values)
-        if all(sorted(mark)[-2:] == [0, 1] and mark.sum() == 1 for mark in marks) and offset == -1:
-            return "exactly one"
+    if marked_levels(candidate) is not None:
+        return "exactly one"
     weights = [
         1 if len(f) == 2 else weight_of(levels[v], f, 0)
         for v, f in zip(candidate.variables, candidate.functions, strict=True)

@@ -194,6 +194,8 @@ class _Seeker:
             return
         if modulus and (whole := as_whole_numbers(candidate, self.table, evidence)) is not None:
             candidate, n_broken = whole, self.judge.n_broken(whole)
+        if self.judge.is_another_function(candidate):
+            return
         if (similar := self.span.variation(candidate)) is not None:
             if n_broken >= self.judge.n_broken(similar):
                 return

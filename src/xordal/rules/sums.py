@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from xordal.rules.candidate import Values, residues
 
-_MOST_RANGE = 10**6  # values of a sum of whole numbers that are counted in a table; wider ones are numbered
+_MOST_RANGE = 50_000  # values of a sum of whole numbers that are counted in a table; wider ones are numbered
+_MOST_CELLS = 50_000  # of groups and sums that are counted in a table; of more, those that occur are
 
 
 class Sums:
@@ -54,7 +55,11 @@ class Sums:
         return float(first @ second) / max(self._n, 1) ** 2
 
     def agreement_within(self, group: Values, place: int) -> float:
-        """Return the same of one column, were it independent of the others within each group of rows."""
+        """Return the same of one column, were it independent of the others within each group of rows.
+
+        No row is compared with itself: where groups are small, a rule that holds in all rows would seem to
+        follow from them. A group of one row says nothing, and counts as if there were no groups.
+        """
         own = self._terms[place]
         if self._modulus:
             size = self._modulus
@@ -63,12 +68,24 @@ class Sums:
             own, broken, asked = self._numbered(own)
             size = int(max(own.max(initial=0), asked.max(initial=0))) + 1
         n_groups = int(group.max(initial=0)) + 1
-        of_broken = group[self._broken] * size
-        first = self._count(group * size + own, n_groups * size)
-        second = first + self._change(of_broken + broken, of_broken + asked, len(first))
-        first, second = first.reshape(n_groups, size), second.reshape(n_groups, size)
-        in_group = np.maximum(first.sum(axis=1), 1e-300)
-        return float(((first * second).sum(axis=1) / in_group).sum() / max(self._n, 1))
+        own, of_broken = group * size + own, group[self._broken] * size
+        broken, asked = of_broken + broken, of_broken + asked
+        n_cells = n_groups * size
+        if n_cells <= _MOST_CELLS:
+            group_of_cell = np.arange(n_groups).repeat(size)
+        else:
+            cells, places = np.unique(np.concatenate([own, broken, asked]), return_inverse=True)
+            own, broken, asked = np.split(places, [len(own), len(own) + len(broken)])
+            n_cells, group_of_cell = len(cells), cells // size
+        first = self._count(own, n_cells)
+        second = first + self._change(broken, asked, n_cells)
+        n_rows = self._count(group, n_groups)
+        with_itself = self._count(group[self.is_zero], n_groups, self.is_zero)
+        agree = np.bincount(group_of_cell, weights=first * second, minlength=n_groups) - with_itself
+        found = float((agree / np.maximum(n_rows - 1, 1))[n_rows > 1].sum())
+        if n_alone := float(n_rows[n_rows == 1].sum()):
+            found += n_alone * self.agreement((place,))
+        return found / max(self._n, 1)
 
     def _asked(self, own: Values) -> tuple[Values, Values]:
         """Return a part's sum in the rows that break the rule, and what the rest asks it to be."""
@@ -86,8 +103,11 @@ class Sums:
             both = both - least
         return both[: len(own)], both[self._broken], both[len(own) :]
 
-    def _count(self, values: Values, least_size: int) -> NDArray[np.float64]:
-        return np.bincount(values, weights=self._weights, minlength=least_size).astype(np.float64)
+    def _count(
+        self, values: Values, least_size: int, of: NDArray[np.bool_] | slice = slice(None)
+    ) -> NDArray[np.float64]:
+        weights = None if self._weights is None else self._weights[of]
+        return np.bincount(values, weights=weights, minlength=least_size).astype(np.float64)
 
     def _change(self, broken: Values, asked: Values, size: int) -> NDArray[np.float64] | float:
         """Return by how much the count of what is asked for differs from that of a part's own sum."""

@@ -340,3 +340,44 @@ def test_a_column_of_two_levels_does_not_hide_half_of_a_rule(share_wrong: float)
     found = find_rules({name: column.tolist() for name, column in zip(names, columns, strict=True)})
     assert [(rule.modulus, rule.variables) for rule in found] == [(10, tuple(range(7)))]
     assert found.rules[0].n_broken == int((np.array([7, 1, 3, 7, 1, 3, -1]) @ columns % 10 != 0).sum())
+
+
+@pytest.mark.parametrize(("n_rows", "largest"), [(300, 40_000), (1_000, 900_000_000), (6_000, 900_000)])
+def test_a_total_of_numbers_of_many_levels_is_found(n_rows: int, largest: int) -> None:
+    """Hardly a number occurs twice, and a row says nothing of itself."""
+    one, two = np.random.default_rng(5).integers(0, largest // 2, (2, n_rows))
+    table = CategoricalTable.from_columns(
+        {"one": one.tolist(), "two": two.tolist(), "all": (one + two).tolist()}
+    )
+    (rule,) = find_rules(table)
+    assert (rule.name, rule.variables, rule.n_broken) == ("total", (0, 1, 2), 0) and rule.by_chance < 0.1
+
+
+def test_exactly_one_is_told_with_the_levels_of_which_one_holds() -> None:
+    generator = np.random.default_rng(6)
+    drawn = generator.integers(0, 5, 1000)
+    one, two = drawn == 0, drawn == 1
+    table = CategoricalTable.from_columns(
+        {"one": one.tolist(), "two": two.tolist(), "any": (one | two).tolist()}
+    )
+    found = find_rules(table)
+    assert "exactly one of these holds: one = True, two = True, any = False" in repr(found)
+
+
+@pytest.mark.parametrize("name", ["larger", "mean", "distance", "table", "either"])
+def test_other_functions_of_two_columns_are_no_sums(name: str) -> None:
+    """Some sums come near: the mean, rounded down, is one modulo 3 in three of four rows.
+
+    That the larger of two is 0 where both are, and only there, is a sum but for one row in a hundred.
+    """
+    generator = np.random.default_rng(7)
+    a, b = generator.integers(0, 10, (2, 4000))
+    if name == "either":
+        a, b = (generator.random((2, 4000)) < 0.2).astype(np.int64)
+    of = {
+        "larger": np.maximum(a, b), "mean": (a + b) // 2, "distance": abs(a - b),
+        "table": generator.integers(0, 5, (10, 10))[a, b], "either": a | b,
+    }[name]  # fmt: skip
+    found = find_rules(table_of(np.stack([a, b, of])))
+    wanted = {"larger": [(0, 0.01)], "distance": [(2, 0.0)]}.get(name, [])
+    assert [(rule.modulus, round(1 - rule.holds, 2)) for rule in found] == wanted

@@ -22,9 +22,9 @@ one over all m: a union bound, whatever was looked at on the way.
 
 *How much.* A rule must also settle at least half of what chance leaves open.
 
-*Not another function.* The larger of two numbers is no sum of functions of them, and yet some sums come near it in
-some levels. What breaks such a sum is no error: cell by cell, the other columns tell the last one better than the
-sum does. A sum that leaves much open and is told better so is no rule.
+*Not another function.* The larger of two numbers is no sum of functions of them, and yet some sums come near
+it in some levels. What breaks such a sum is no error: cell by cell, the other columns tell the last one better
+than the sum does. A sum that leaves much open and is told better so is no rule.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from xordal.formats.shown import shown
 from xordal.formats.sums import parity_words, signed_sum, term
 from xordal.formats.text import p_value_text
 from xordal.rules.candidate import UNKNOWN, candidate_of, weight_of
-from xordal.rules.coding import blanks_of
+from xordal.rules.coding import blanks_of, numbers_of, unit_of
 from xordal.rules.finding import FoundRules
 from xordal.rules.relations import marked_levels
 from xordal.types.learned import Learned
@@ -138,13 +138,14 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
         return f"exactly one of these holds: {_marked(rule, names, levels)}"
     if rule.name == "parity":
         return _parity_text(rule, names, levels)
-    if (plain := _signs_text(rule, names, levels)) is not None:
+    plain = _amounts_text(rule, names, levels) or _signs_text(rule, names, levels)
+    if plain is not None:
         return plain
     terms, constant = [], rule.constant
     for name, of, values in zip(names, levels, rule.functions, strict=True):
         weight = _weight(of, values, rule.modulus)
         if weight is not None:
-            terms.append(term(weight, name))
+            terms.append(term(weight, name if (unit := unit_of(of)) == 1 else f"({unit}·{name})"))
         elif len(values) == 2 and None not in values:
             step = int(values[1] or 0) - int(values[0] or 0)
             constant += int(values[0] or 0)
@@ -155,6 +156,32 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
     if rule.modulus:
         return f"{text} ≡ {-constant % rule.modulus} (mod {rule.modulus})"
     return f"{text} = {-constant}"
+
+
+def _amounts_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str | None:
+    """Return an equation of amounts with decimals, whose functions count hundredths; None for other rules.
+
+    Examples
+    --------
+    >>> prices, numbers = (0.25, 0.5, 0.75, 1.25), (0, 1, 2, 3)
+    >>> rule = AdditiveRule((0, 1), 0, ((25, 50, 75, 125), (0, 5, 10, 15)), -99, 10, 0, 0.0, -9.0)
+    >>> _amounts_text(rule, ("price", "n"), (prices, numbers))
+    'price + 0.05·n = 0.99'
+    """
+    unit = max(unit_of(of) for of in levels)
+    if rule.modulus or unit == 1:
+        return None
+    terms, constant = [], rule.constant
+    for name, of, values in zip(names, levels, rule.functions, strict=True):
+        weight = _weight(of, values, 0)
+        if weight is not None:
+            terms.append(term(weight * unit_of(of) / unit, name))
+        elif len(values) == 2 and None not in values:
+            constant += int(values[0] or 0)
+            terms.append(term((int(values[1] or 0) - int(values[0] or 0)) / unit, f"[{name} = {shown(of[1])}]"))
+        else:
+            return None
+    return f"{' '.join(terms).removeprefix('+ ')} = {-constant / unit:.12g}"
 
 
 def _signs_text(rule: AdditiveRule, names: Sequence[str], levels: Sequence[Sequence[Hashable]]) -> str | None:
@@ -238,8 +265,8 @@ def function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:
 
 def _beside_weight(name: str, levels: Sequence[Hashable], values: Sequence[int | None]) -> list[str]:
     """Return what levels that are no numbers count as, in a column whose numbers count by a weight."""
-    both = zip(levels, values, strict=True)
-    words = [(level, value) for level, value in both if not _is_number(level) and value is not None]
+    both = zip(levels, numbers_of(levels), values, strict=True)
+    words = [(level, value) for level, number, value in both if number is None and value is not None]
     if len(values) == 2 or not words:
         return []
     told = ", ".join(f"{shown(level)} adds {value}" for level, value in words)
@@ -264,9 +291,3 @@ def _function_line(parts: tuple[str, ...], names: Sequence[str]) -> str:
     first = parts[0].replace("where it is", f"where {names[0] if len(names) == 1 else 'the value'} is", 1)
     told = "; ".join((first, *parts[1:]))
     return f"f({names[0]}) is {told}" if len(names) == 1 else f"f is {told} (in {', '.join(names)})"
-
-
-def _is_number(level: Hashable) -> bool:
-    from xordal.rules.coding import numbers_of
-
-    return numbers_of([level])[0] is not None

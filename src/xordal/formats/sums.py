@@ -58,13 +58,13 @@ def signed_sum(factors: Sequence[int], names: Sequence[str], remainder: int, mod
     return f"{terms.removeprefix('+ ')} ≡ {remainder} (mod {modulus})"
 
 
-def term(weight: int, name: str) -> str:
+def term(weight: float, name: str) -> str:
     """Return one term of a sum, its sign first.
 
     Examples
     --------
-    >>> term(-3, "x"), term(1, "y")
-    ('- 3·x', '+ y')
+    >>> term(-3, "x"), term(1, "y"), term(0.05, "z")
+    ('- 3·x', '+ y', '+ 0.05·z')
     """
-    size = "" if abs(weight) == 1 else f"{abs(weight)}·"
+    size = "" if abs(weight) == 1 else f"{abs(weight):.12g}·"
     return f"{'-' if weight < 0 else '+'} {size}{name}"

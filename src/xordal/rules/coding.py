@@ -20,6 +20,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,8 @@ _ENOUGH_ROWS = 400  # that miss no value, with which a search does as well as wi
 _ROWS_PER_LEVEL = 4  # so many for each level of the table
 _MOST_EXTRAS = 3  # levels that are no numbers in a column of numbers, such as the X of ISBN-10
 _LARGEST = 10**9
+_UNITS = (100, 10_000)  # in which amounts are counted that have decimals: cents also where all have one decimal
+_ROUNDED = 1e-5  # hundred times 12.34 is 1234.0000000000002
 _BOTH = np.ones(2, dtype=bool)
 _OTHER = (np.array([[0], [1]]), np.array([[1], [0]]))  # indicators of the level that is not the commonest
 
@@ -187,24 +190,47 @@ def _levels(coding: Coding) -> Levels:
 def numbers_of(levels: Sequence[Hashable]) -> list[int | None]:
     """Return levels as whole numbers, None for those that are none.
 
-    Where more than a few are none, single letters are the digits above 9, as in base 36.
+    Where more than a few are none, single letters are the digits above 9, as in base 36. Amounts with decimals
+    are told in hundredths, or ten thousandths where those are not enough (``unit_of``).
 
     Examples
     --------
     >>> numbers_of(("0", "9", "X")), numbers_of(("7", "A", "E", "I", "O")), numbers_of((True, False))
     ([0, 9, None], [7, 10, 14, 18, 24], [None, None])
+    >>> numbers_of((0.5, 1.25, 2.0, 3.2, 4.99))
+    [50, 125, 200, 320, 499]
     """
-    found = [_whole_number(level) for level in levels]
+    found = _whole_numbers(levels)
     if found.count(None) <= _MOST_EXTRAS:
         return found
     return [_letter(level) if number is None else number for level, number in zip(levels, found, strict=True)]
 
 
-def _whole_number(level: Hashable) -> int | None:
+def unit_of(levels: Sequence[Hashable]) -> int:
+    """Return how many of the unit that a column's levels are counted in make 1: more than 1 for decimals."""
+    return _unit([_number(level) for level in levels])
+
+
+def _whole_numbers(levels: Sequence[Hashable]) -> list[int | None]:
+    numbers = [_number(level) for level in levels]
+    unit = _unit(numbers)
+    return [round(unit * x) if x is not None and _is_whole(unit * x) else None for x in numbers]
+
+
+def _unit(numbers: Sequence[float | None]) -> int:
+    fractions = [x for x in numbers if x is not None and not x.is_integer()]
+    if len(fractions) <= _MOST_EXTRAS:
+        return 1  # a digit that was mistyped does not make the others hundredths
+    return next((unit for unit in _UNITS if all(_is_whole(unit * x) for x in fractions)), 1)
+
+
+def _is_whole(number: float) -> bool:
+    return abs(number - round(number)) < _ROUNDED and abs(number) <= _LARGEST
+
+
+def _number(level: Hashable) -> float | None:
     number = None if isinstance(level, bool) else as_numbers([level])
-    if number is None or not number[0].is_integer() or abs(number[0]) > _LARGEST:
-        return None
-    return int(number[0])
+    return None if number is None or not isfinite(number[0]) else number[0]
 
 
 def _letter(level: Hashable) -> int | None:
@@ -223,7 +249,7 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
     blanks, solved = blanks_of(table.levels), _solved_counts(table)
     values, coded, is_weighted = [], [], False
     for levels, counts, blank in zip(table.levels, solved, blanks, strict=True):
-        numbers = numbers_of(levels) if letters else [_whole_number(level) for level in levels]
+        numbers = numbers_of(levels) if letters else _whole_numbers(levels)
         extras = [place for place, number in enumerate(numbers) if number is None and place != blank]
         if len(levels) - len(extras) - (blank >= 0) > 2 and len(extras) <= _MOST_EXTRAS:
             extras += [blank] if blank >= 0 else []

@@ -182,6 +182,8 @@ class Judge:
             weight = weight_of(self.levels[variable], values, candidate.modulus)
             unknowns += int(known.sum()) - (1 if weight is None else n_numbers - 1)
         ways = log(comb(n, m)) + n_numeric * log(2) + unknowns * log(p) - log(p - 1)
+        if not candidate.modulus:  # the constant can be any sum that a row has
+            ways += log(max(self.n_rows / p, 1))
         return ways + log(m * (m + 1) * self.n_moduli)
 
     def _numeric(self, variable: int) -> NDArray[np.bool_]:

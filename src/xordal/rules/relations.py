@@ -11,9 +11,11 @@ each is, and that is a plain dependence of a pair; it is told as a function wher
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import gcd, lcm, log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
@@ -29,14 +31,17 @@ _SETTLED_PAIR = 0.8  # below it two columns merely depend on each other, which i
 def in_whole_numbers(solution: Values) -> Values | None:
     """Return a solution modulo the large prime as small whole numbers without common divisor, or None.
 
+    The constant is 0 in it and left to the rows (``with_constant``): shares in percent add up to 100, which is
+    no small number.
+
     Examples
     --------
-    >>> in_whole_numbers(np.array([0, 1, 1020, 511])).tolist()  # 511 is 1/2
+    >>> in_whole_numbers(np.array([100, 1, 1020, 511])).tolist()  # 511 is 1/2
     [0, 2, -2, 1]
     """
-    tops, bottoms = [], []
-    last = solution[np.flatnonzero(solution)[-1]] if solution.any() else 1
-    for value in (solution * pow(int(last), -1, LARGE_PRIME) % LARGE_PRIME).tolist():
+    tops, bottoms = [0], [1]
+    last = solution[1 + np.flatnonzero(solution[1:])[-1]] if solution[1:].any() else 1
+    for value in (solution[1:] * pow(int(last), -1, LARGE_PRIME) % LARGE_PRIME).tolist():
         fraction = _fraction(value)
         if fraction is None:
             return None
@@ -47,6 +52,15 @@ def in_whole_numbers(solution: Values) -> Values | None:
     divisor = gcd(*whole) or 1
     whole = [number // divisor for number in whole]
     return np.array(whole, dtype=np.int64) if max(map(abs, whole)) <= _LARGEST else None
+
+
+def with_constant(candidate: Candidate, codes: NDArray[np.int32]) -> Candidate:
+    """Return a relation of whole numbers with the constant with which it holds in most rows."""
+    if not candidate.variables:
+        return candidate
+    terms, known = candidate.terms(codes)
+    sums, counts = np.unique(terms.sum(axis=0)[known], return_counts=True)
+    return replace(candidate, constant=-int(sums[counts.argmax()])) if len(sums) else candidate
 
 
 def _fraction(value: int) -> tuple[int, int] | None:

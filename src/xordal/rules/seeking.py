@@ -19,7 +19,7 @@ from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import SETTLED, Judge, log_tail
 from xordal.rules.meeting import FEWEST, MOST_ROWS, noisy_parities
-from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers
+from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers, with_constant
 from xordal.rules.screening import promising
 from xordal.rules.span import Span
 from xordal.rules.sparse import Basis, sparse_basis
@@ -172,7 +172,7 @@ class _Seeker:
     ) -> Candidate | None:
         if not modulus:
             whole = in_whole_numbers(vector)
-            return None if whole is None else from_solution(coding, whole, 0)
+            return None if whole is None else with_constant(from_solution(coding, whole, 0), codes)
         candidate = from_solution(coding, vector, modulus)
         return voted(candidate, codes, blanks=coding.blanks, only_unknown=coding.by_numbers)
 

@@ -353,6 +353,37 @@ def test_a_total_of_numbers_of_many_levels_is_found(n_rows: int, largest: int) -
     assert (rule.name, rule.variables, rule.n_broken) == ("total", (0, 1, 2), 0) and rule.by_chance < 0.1
 
 
+@pytest.mark.parametrize("share_wrong", [0.0, 0.05])
+def test_shares_add_up_to_a_hundred(share_wrong: float) -> None:
+    generator = np.random.default_rng(11)
+    one, two = generator.integers(0, [[60], [40]], (2, 2000))
+    rest = 100 - one - two + (generator.random(2000) < share_wrong) * generator.integers(1, 9, 2000)
+    found = find_rules(table_of(np.stack([one, two, rest])))
+    assert [rule.name for rule in found] == ["total"] and repr(found).startswith("1. c0 + c1 + c2 = 100\n")
+
+
+def test_a_total_of_amounts_with_decimals_is_told_in_their_unit() -> None:
+    generator = np.random.default_rng(9)
+    price, n = generator.integers(1, 9_999, 800), generator.integers(0, 4, 800)
+    tax = generator.choice([50, 120, 245, 30, 1990], 800)
+    table = {
+        "price": (price / 100).tolist(), "tax": (tax / 100).tolist(), "n": n.tolist(),
+        "total": ((price + tax + 5 * n + 99) / 100).tolist(),
+    }  # fmt: skip
+    found = find_rules(CategoricalTable.from_columns(table))
+    assert len(found) == 1 and found.rules[0].n_broken == 0
+    assert repr(found).startswith("1. price + tax + 0.05·n - total = -0.99\n   in 100.0 % of rows (")
+    assert " adds " not in repr(found)
+
+
+def test_a_digit_that_was_mistyped_does_not_make_the_others_hundredths() -> None:
+    digits = np.random.default_rng(10).integers(0, 10, (5, 1500))
+    columns = {f"d{k}": column.tolist() for k, column in enumerate(digits)}
+    columns["check"] = (-(digits * np.array([3, 1, 3, 1, 3])[:, None]).sum(axis=0) % 10).tolist()
+    columns["d1"][7] = 2.5
+    assert (10, (0, 1, 2, 3, 4, 5)) in told(find_rules(CategoricalTable.from_columns(columns)))
+
+
 def test_exactly_one_is_told_with_the_levels_of_which_one_holds() -> None:
     generator = np.random.default_rng(6)
     drawn = generator.integers(0, 5, 1000)

@@ -219,7 +219,7 @@ def _whole_numbers(levels: Sequence[Hashable]) -> list[int | None]:
 
 def _unit(numbers: Sequence[float | None]) -> int:
     fractions = [x for x in numbers if x is not None and not x.is_integer()]
-    if len(fractions) <= _MOST_EXTRAS:
+    if len(fractions) <= _MOST_EXTRAS and 2 * len(fractions) < len(numbers):
         return 1  # a digit that was mistyped does not make the others hundredths
     return next((unit for unit in _UNITS if all(_is_whole(unit * x) for x in fractions)), 1)
 

@@ -2,9 +2,9 @@
 
 Tables of mixed kinds are drawn: independent columns, chains, columns that share a hidden cause, and with
 them what real tables hold: a column that is a function of another, totals, dates, one-hot columns, each
-also with errors. The only rule modulo a number in them is that of the day of the week, modulo 7. A rule is
-false if it is modulo anything else, or if it does not hold in fresh rows of the same kind: if there it
-gains less than half of what it was told to gain on chance.
+also with errors, and columns that follow from two others and are no sum of them. The only rule modulo a number
+in them is that of the day of the week, modulo 7. A rule is false if it is modulo anything else, or if it does
+not hold in fresh rows of the same kind: if there it gains less than half of what it was told to gain on chance.
 
 ``python -m benchmarks.rules.false_rules --tables 1000`` prints the table; ``-o FILE`` writes it. With
 ``--learn`` the rules are those of networks that are learned, at a twentieth of the level.
@@ -75,6 +75,18 @@ def function(generator: np.random.Generator, structure: np.random.Generator, n: 
     return {"city": city, "country": np.where(wrong, generator.integers(classes, size=n), of[city])}
 
 
+def function_of_two(generator: np.random.Generator, structure: np.random.Generator, n: int) -> Columns:
+    """Return two columns and what is no sum of them: the larger, the mean, a comparison, any table."""
+    levels = int(structure.integers(3, 13))
+    one, two = generator.integers(levels, size=(2, n))
+    table = structure.integers(structure.integers(2, 6), size=(levels, levels))
+    of = [
+        np.maximum(one, two), (one + two) // 2, (one < two) * 1, ((one == 0) | (two == 0)) * 1, table[one, two],
+    ][structure.integers(5)]  # fmt: skip
+    wrong = generator.random(n) < structure.choice([0.0, 0.0, 0.02])
+    return {"one": one, "two": two, "of both": np.where(wrong, generator.permutation(of), of)}
+
+
 def total(generator: np.random.Generator, structure: np.random.Generator, n: int) -> Columns:
     """Return numbers and their total, perhaps with errors."""
     parts = {
@@ -106,7 +118,7 @@ def one_hot(generator: np.random.Generator, structure: np.random.Generator, n: i
     return {f"is{k}": (chosen == k) ^ (generator.random(n) < wrong) for k in range(levels)}
 
 
-KINDS = (noise, chain, hidden_cause, function, total, dates, one_hot)
+KINDS = (noise, chain, hidden_cause, function, total, dates, one_hot, function_of_two)
 
 
 def drawn(seed: int, sample: int) -> CategoricalTable:

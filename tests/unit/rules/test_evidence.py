@@ -67,9 +67,12 @@ def test_weights_are_read_off_values(weight: int, shift: int) -> None:
     assert weight_of(tuple("0123456789"), values, 10) == weight
 
 
-@given(st.lists(st.integers(-5, 5), min_size=2, max_size=6).filter(any), st.integers(1, 1020))
-def test_whole_numbers_are_read_off_a_multiple(numbers: list[int], factor: int) -> None:
-    found = in_whole_numbers(np.array(numbers) * factor % 1021)
-    assert found is not None
-    one, other = found, np.array(numbers)
+@given(
+    st.lists(st.integers(-5, 5), min_size=2, max_size=6).filter(any), st.integers(1, 1020), st.integers(0, 1020)
+)
+def test_whole_numbers_are_read_off_a_multiple(numbers: list[int], factor: int, constant: int) -> None:
+    """The constant is left to the rows, and may be anything."""
+    found = in_whole_numbers(np.array([constant, *(number * factor for number in numbers)]) % 1021)
+    assert found is not None and found[0] == 0
+    one, other = found[1:], np.array(numbers)
     assert np.array_equal(np.outer(one, other), np.outer(other, one))  # proportional

@@ -15,9 +15,9 @@ from io import BufferedReader
 from pathlib import Path
 from shlex import quote
 
-from xordal.data.files import file_bytes, is_web_page
+from xordal.data.files import ARROW_STARTS, file_bytes, is_web_page
 from xordal.data.json_lines import looks_like_json
-from xordal.data.unpacking import unpacked
+from xordal.data.unpacking import is_workbook, unpacked
 from xordal.data.write import is_standard_output, write_pieces, write_text
 from xordal.errors import ModelFileError, SettingsError, nearest
 from xordal.formats import model_file
@@ -38,6 +38,7 @@ READABLE = ("json", "bif", "xmlbif", "uai", "net")
 MOST_BYTES = 2**28
 """Size of the largest file of another program that is read: 256 MB."""
 
+_NONE = "{} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
 _LOOKED_AT = 4096  # bytes that tell a network from a table
 _COMMENT = re.compile(r"(?:\s++|//[^\n]*+|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _DOT = re.compile(r"\s*(?:strict\s+)?(?:di)?graph\b[^{]*\{", re.IGNORECASE)
@@ -97,6 +98,8 @@ def read_network(path: str | Path) -> Network:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
+        if is_workbook(data) or data.startswith((b"PAR1", *ARROW_STARTS)):
+            raise ModelFileError(_is_a_table(file)) from None
         raise ModelFileError(
             f"{file} is no text in UTF-8, as network files are. If it is one, of another program, save it in "
             "that encoding; else name the file that xordal learn wrote with -o."
@@ -202,13 +205,15 @@ def _written_only(name: str, held: str, file: str) -> str:
 def _no_network(text: str, file: str) -> str:
     """Return what is wrong with a file of no known format; tables are often named in place of a network."""
     line = text.lstrip()[:1000].splitlines()[0]
-    source = "-" if file == "standard input" else quote(file)
-    told = f"{file} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
     if any(sign in line for sign in ",;\t"):
-        return (
-            f"{told} It looks like a table; learn a network from it first: xordal learn {source} -o net.json."
-        )
-    return f"{told} It begins with {short(line)}. Name the file that xordal learn wrote with -o."
+        return _is_a_table(file)
+    return f"{_NONE.format(file)} It begins with {short(line)}. Name the file that xordal learn wrote with -o."
+
+
+def _is_a_table(file: str) -> str:
+    source = "-" if file == "standard input" else quote(file)
+    learn_first = f"learn a network from it first: xordal learn {source} -o net.json."
+    return f"{_NONE.format(file)} It looks like a table; {learn_first}"
 
 
 def write_network(network: Network, path: str | Path, to: str | None = None) -> None:

@@ -223,6 +223,10 @@ def test_a_table_in_place_of_a_network(box: Path, capsys: pytest.CaptureFixture[
     for command in (["query", str(box), "a"], ["inspect", str(box)], ["convert", str(box), f"{box}.bif"]):
         assert run(*command) == 1
         assert "looks like a table" in " ".join(capsys.readouterr().err.split())
+    for name, content in (("t.parquet", b"PAR1\x15\xff"), ("t.xls", b"\xd0\xcf\x11\xe0\xa1")):
+        (box.parent / name).write_bytes(content)
+        assert run("query", str(box.parent / name), "a") == 1
+        assert "looks like a table" in " ".join(capsys.readouterr().err.split())
     spaced = box.parent / "my box.csv"
     spaced.write_bytes(box.read_bytes())
     assert run("direct", str(spaced)) == 1

@@ -1,7 +1,8 @@
 """Kernels that count tables of many cells: arrays in, arrays out.
 
-A table is given by the numbers of its occupied cells in the full table, the last variable running fastest, in
-increasing order, and by the count of each.
+A table is given by the numbers of its occupied cells in the full table, the last variable running fastest, and
+by the count of each. Cells come in increasing order where the full table is small. Where it is large they come
+as they are met: entropies need no order, and sorting took most of the time there.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xordal.counting._jit import kernel
-from xordal.counting._kernels import slot_of
+from xordal.counting._jit import inner, kernel
 
 _SMALL = 4096  # cells that are counted in place however few the rows are
 _BLOCK = 1024  # rows numbered together: their numbers stay next to the core
@@ -43,20 +43,61 @@ def count_rows(codes: Any, n_levels: Any, weights: Any, chosen: Any) -> Any:
             for t in range(end - begin):
                 table[numbers[t]] += weights[begin + t] if len(weights) > 0 else 1
         return occupied(table)
-    room = 16
-    while room < 2 * n:
-        room *= 2
-    keys, counts = np.full(room, -1, np.int64), np.zeros(room, np.int64)
+    slots, keys, counts = no_slots(n), np.empty(n, np.int64), np.zeros(n, np.int64)
+    n_found = 0
     for begin in range(0, n, _BLOCK):
         end = min(n, begin + _BLOCK)
         number_rows(codes, n_levels, chosen, begin, end, numbers)
+        slots = with_room(slots, keys, n_found, end - begin)
         for t in range(end - begin):
-            place = slot_of(keys, numbers[t])
-            keys[place] = numbers[t]
-            counts[place] += weights[begin + t] if len(weights) > 0 else 1
-    there = np.flatnonzero(keys >= 0)
-    there = there[np.argsort(keys[there])]
-    return keys[there], counts[there]
+            weight = weights[begin + t] if len(weights) > 0 else 1
+            n_found = put(slots, keys, counts, n_found, numbers[t], weight)
+    return keys[:n_found].copy(), counts[:n_found].copy()
+
+
+@kernel
+def no_slots(n: int) -> Any:
+    """Return an empty hash table for some cells of which there are not known to be many."""
+    room = 16
+    while room < 2 * min(n, _BLOCK):
+        room *= 2
+    return np.full(room, -1, np.int32)
+
+
+@kernel
+def with_room(slots: Any, keys: Any, n_found: int, n_more: int) -> Any:
+    """Return a hash table of the same cells that has room for more: half of it stays empty."""
+    room = len(slots)
+    if room >= 2 * (n_found + n_more):
+        return slots
+    while room < 2 * (n_found + n_more):
+        room *= 2
+    larger = np.full(room, -1, np.int32)
+    for number in range(n_found):
+        larger[slot_of_cell(larger, keys, keys[number])] = number
+    return larger
+
+
+@inner
+def slot_of_cell(slots: Any, keys: Any, key: int) -> int:
+    """Return where the place of a cell among those found stands in a hash table, or may be put."""
+    mask = len(slots) - 1
+    slot = (((key ^ (key >> 31)) & 0x7FFFFFFF) * 0x9E3779B1 >> 16) & mask  # no more than 63 bits
+    while slots[slot] >= 0 and keys[slots[slot]] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@inner
+def put(slots: Any, keys: Any, counts: Any, n_found: int, key: int, weight: int) -> int:
+    """Add to the count of a cell; return how many cells were found."""
+    slot = slot_of_cell(slots, keys, key)
+    if slots[slot] < 0:
+        slots[slot] = n_found
+        keys[n_found] = key
+        n_found += 1
+    counts[slots[slot]] += weight
+    return n_found
 
 
 @kernel
@@ -88,12 +129,10 @@ def sum_out(numbers: Any, counts: Any, r: int, below: int, size: int) -> Any:
         for i in range(len(left)):
             table[left[i]] += counts[i]
         return occupied(table)
-    order = np.argsort(left)
-    found, sums, n = np.empty(len(left), np.int64), np.empty(len(left), np.int64), 0
-    for i in order:
-        if n > 0 and found[n - 1] == left[i]:
-            sums[n - 1] += counts[i]
-        else:
-            found[n], sums[n] = left[i], counts[i]
-            n += 1
-    return found[:n].copy(), sums[:n].copy()
+    slots, keys, sums = no_slots(len(left)), np.empty(len(left), np.int64), np.zeros(len(left), np.int64)
+    n_found = 0
+    for i in range(len(left)):
+        if i % _BLOCK == 0:
+            slots = with_room(slots, keys, n_found, min(_BLOCK, len(left) - i))
+        n_found = put(slots, keys, sums, n_found, left[i], counts[i])
+    return keys[:n_found].copy(), sums[:n_found].copy()

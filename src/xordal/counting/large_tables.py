@@ -57,8 +57,21 @@ class LargeTables:
 
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
         """Return the occupied cells of each set."""
-        both = zip(sets, self._tables(sets), strict=True)
-        return [CellCounts(self._cells(s, numbers), counts) for s, (numbers, counts) in both]
+        tables = map(self._in_order, sets, self._tables(sets))
+        return [
+            CellCounts(self._cells(s, numbers), counts)
+            for s, (numbers, counts) in zip(sets, tables, strict=True)
+        ]
+
+    def _in_order(self, variables: VarSet, table: Table) -> Table:
+        """Return a table with its cells in increasing order, and keep it so."""
+        numbers, counts = table
+        if (numbers[1:] < numbers[:-1]).any():
+            order = np.argsort(numbers)
+            table = numbers[order], counts[order]
+            if variables in self._kept:
+                self._kept[variables] = table
+        return table
 
     def _cells(self, variables: VarSet, numbers: Integers) -> Integers:
         """Return the level codes of cells, from their numbers."""

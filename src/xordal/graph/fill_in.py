@@ -24,13 +24,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
+from math import prod
 from operator import or_
 from typing import NamedTuple
 
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph, add_link, separator_of
 from xordal.graph.separators import SeparatorPaths
-from xordal.graph.signed_sets import change, free_parameters
 from xordal.types.varsets import Link, LinkSet, VarSet, members, varset
 
 
@@ -243,6 +243,32 @@ def _completion(steps: list[Addition], inside: tuple[int, ...], apart: list[Link
     return Completion(moved, tuple(filled))
 
 
+class _Costs:
+    """What fill-ins for a pair of one graph cost: free parameters, then links."""
+
+    def __init__(
+        self, graph: ChordalGraph, known: dict[tuple[int, int, bool], Spread], n_levels: Sequence[int]
+    ) -> None:
+        self._graph, self._known, self._n_levels = graph, known, n_levels
+        self._up_to: dict[Spread, list[int]] = {}
+
+    def of(self, fill_in: PairFillIn) -> tuple[int, int]:
+        """Return the cost of one."""
+        cost, n_steps = self._of_step(fill_in.own), 1
+        for spread, place in spreads_of(self._graph, fill_in, self._known):
+            if spread not in self._up_to:
+                self._up_to[spread] = list(accumulate(map(self._of_step, spread.steps), initial=0))
+            taken = spread.up_to[place]
+            cost, n_steps = cost + self._up_to[spread][taken], n_steps + taken
+        return cost, n_steps
+
+    def _of_step(self, step: Addition) -> int:
+        """Return the free parameters of a link x-y behind a separator."""
+        levels = self._n_levels
+        cells = prod([levels[v] for v in members(step.separator)])
+        return (levels[step.x] - 1) * (levels[step.y] - 1) * cells
+
+
 @dataclass(slots=True)
 class _Growing:
     """A small graph to which links are added, and the steps that added them."""
@@ -258,52 +284,34 @@ class _Growing:
             left = [link for link in left if not self._is_linked(link)]
         return left
 
-    def complete(self, links: Iterable[Link], n_levels: tuple[int, ...]) -> None:
+    def complete(self, links: Iterable[Link], n_levels: Sequence[int]) -> None:
         """Add links with the cheapest fill-in where one must be."""
         while left := self.add(links):
-            n_before = len(self.steps)
-
-            def cost(filled: _Growing, start: int = n_before) -> tuple[int, int]:
-                steps = filled.steps[start:]
-                return free_parameters(change(steps), n_levels), len(steps)
-
-            best = min(self.fill_ins(*left[0]), key=cost)
-            self.masks, self.components, self.steps = best.masks, best.components, best.steps
+            graph, every = self._fill_ins(*left[0])
+            known: dict[tuple[int, int, bool], Spread] = {}
+            best = min(every, key=_Costs(graph, known, n_levels).of)
+            self._take(written_out(graph, best, known).steps)
 
     def fill_ins(self, x: int, y: int) -> list[_Growing]:
         """Return the graphs with x and y linked and filled in, those that are equal once."""
+        graph, every = self._fill_ins(x, y)
+        known: dict[tuple[int, int, bool], Spread] = {}
+        found = [_Growing(list(self.masks), list(self.components), list(self.steps)) for _ in every]
+        for growing, one in zip(found, every, strict=True):
+            growing._take(written_out(graph, one, known).steps)
+        return found
+
+    def _fill_ins(self, x: int, y: int) -> tuple[ChordalGraph, list[PairFillIn]]:
+        """Return the graph as it is, and the fill-ins with which x and y are linked."""
         graph = ChordalGraph(tuple(map(VarSet, self.masks)), tuple(map(VarSet, self.components)))
-        separators = SeparatorPaths(graph).minimal(x, y)
-        done = [self._met(x, y, separators, place) for place in range(len(separators))]
-        done += [self._hub(x, y, separators, place) for place, s in enumerate(separators) if s.bit_count() == 1]
-        first: dict[tuple[int, ...], _Growing] = {}
-        for one in done:
-            first.setdefault(tuple(one.masks), one)
-        return list(first.values())
+        return graph, fill_ins_of_pair(graph, SeparatorPaths(graph), x, y)
 
-    def _met(self, x: int, y: int, separators: list[VarSet], place: int) -> _Growing:
-        """Return the graph in which x and y have met behind a separator."""
-        met = _Growing(list(self.masks), list(self.components), list(self.steps))
-        met._spread(x, separators[: place + 1])
-        met._spread(y, separators[place:][::-1])
-        met._spread(x, [VarSet(1 << y)])
-        return met
-
-    def _hub(self, x: int, y: int, separators: list[VarSet], place: int) -> _Growing:
-        """Return the graph in which the one variable of a separator is linked to all others and to x and y."""
-        hub = _Growing(list(self.masks), list(self.components), list(self.steps))
-        centre = separators[place].bit_length() - 1
-        hub._spread(centre, [*separators[:place][::-1], VarSet(1 << x)])
-        hub._spread(centre, [*separators[place + 1 :], VarSet(1 << y)])
-        hub._spread(x, [VarSet(1 << y)])
-        return hub
-
-    def _spread(self, v: int, path: list[VarSet]) -> None:
-        """Link a vertex to all that lies on a path that begins next to it."""
-        for separator in path:
-            for u in members(separator & ~self.masks[v]):
-                is_added = self._add(min(u, v), max(u, v))
-                assert is_added, "what comes before on the path parts them"
+    def _take(self, steps: Sequence[Addition]) -> None:
+        """Add the links of a fill-in, all within one component."""
+        self.steps += steps
+        for x, y, _ in steps:
+            self.masks[x] |= 1 << y
+            self.masks[y] |= 1 << x
 
     def _is_linked(self, link: Link) -> bool:
         return bool(self.masks[link[0]] >> link[1] & 1)

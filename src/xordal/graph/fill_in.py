@@ -226,9 +226,13 @@ def _spread(masks: Sequence[int], v: int, path: Iterable[VarSet]) -> tuple[list[
     """Return the steps that link a vertex to a path that begins next to it; their number up to each place."""
     near, steps, ends = masks[v], list[Addition](), list[int]()
     for separator in path:
-        for u in members(separator & ~near):
-            steps.append(Addition(min(u, v), max(u, v), VarSet(near & masks[u])))
-            near |= 1 << u
+        rest = separator & ~near
+        while rest:
+            lowest = rest & -rest
+            u = lowest.bit_length() - 1
+            steps.append(Addition(*((u, v) if u < v else (v, u)), VarSet(near & masks[u])))
+            near |= lowest
+            rest ^= lowest
         ends.append(len(steps))
     return steps, ends
 

@@ -80,14 +80,16 @@ class SeparatorPaths:
         >>> [members(s) for s in SeparatorPaths(fan).minimal(0, 3)]
         [(1,)]
         """
-        found = list(dict.fromkeys(self.separators(x, y)))
-        if len(found) == 1:
-            return found
-        least: dict[VarSet, None] = {}  # what holds another holds one of these, which come before it
-        for s in sorted(found, key=int.bit_count):
-            if all(other & ~s for other in least):
-                least[s] = None
-        return [s for s in found if s in least]
+        # What two separators on a path have in common, all between them have too. So where one holds another,
+        # it holds the nearest one that is minimal among those before it, or the other way round.
+        found: list[VarSet] = []
+        for s in self.separators(x, y):
+            if found and not found[-1] & ~s:
+                continue
+            while found and not s & ~found[-1]:
+                found.pop()
+            found.append(s)
+        return found
 
 
 def _path(tree: _Tree, x: int, y: int) -> list[VarSet]:

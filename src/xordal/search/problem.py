@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from xordal.search.constraints import FREE, Rules
 from xordal.search.limits import Limits, Watch
 from xordal.search.shapes import Shapes
 from xordal.statistics.criterion import Evidence, Judge, Shape, Verdict
-from xordal.types.varsets import VarSet
+from xordal.types.varsets import VarSet, members
 
 _ROUNDING = 1e-9  # nats: far more than sums of gains are off
 
@@ -51,10 +51,6 @@ class Sum(NamedTuple):
         return Sum(
             self.gain + gain, self.dof + dof, self.n_links + n_links, self.ends | ends, self.around | around
         )
-
-
-NOTHING = Sum(0.0, 0, 0, 0, 0)
-"""What no additions come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +106,7 @@ class Problem:
     _weighed: dict[Addition, tuple[float, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _cells: dict[VarSet, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shapes", Shapes(self.judge, self.n_levels))
@@ -125,8 +122,28 @@ class Problem:
         """
         new = [step for step in dict.fromkeys(steps) if step not in self._weighed]
         changes = [change([step]) for step in new]
-        for step, terms, gain in zip(new, changes, gains(changes, self.oracle), strict=True):
-            self._weighed[step] = gain, free_parameters(terms, self.n_levels)
+        levels, cells = self.n_levels, self._cells
+        for step, gain in zip(new, gains(changes, self.oracle), strict=True):
+            x, y, separator = step
+            if separator not in cells:
+                cells[separator] = prod([levels[v] for v in members(separator)])
+            self._weighed[step] = gain, (levels[x] - 1) * (levels[y] - 1) * cells[separator]
+
+    def sums_up_to(self, chain: Sequence[Addition], up_to: Sequence[int]) -> list[Sum]:
+        """Return what the first weighed additions come to together, for some numbers of them that increase."""
+        gain, dof, ends, around, n_links = 0.0, 0, 0, 0, 0
+        weighed, found = self._weighed, list[Sum]()
+        for n in up_to:
+            for step in chain[n_links:n]:
+                x, y, separator = step
+                own, own_dof = weighed[step]
+                gain += own
+                dof += own_dof
+                ends |= 1 << x | 1 << y
+                around |= separator
+            n_links = n
+            found.append(Sum(gain, dof, n_links, ends, around))
+        return found
 
     def sums(self, chain: Iterable[Addition]) -> Iterator[Sum]:
         """Yield what weighed additions come to together: the first, the first two, and so on."""

@@ -36,14 +36,11 @@ from xordal.search.best_first import Scored
 from xordal.search.candidate import Candidate, gains, of_chain
 from xordal.search.completing.fill_in_rule import FillInRule
 from xordal.search.completing.legality import allowed
-from xordal.search.problem import NOTHING, Judged, Problem, Sum, accepted, evidence, verdicts
+from xordal.search.problem import Judged, Problem, Sum, accepted, evidence, verdicts
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
 from xordal.statistics.criterion import BoundsByCounts, Evidence, Shape
 from xordal.types.varsets import Link, SignedSets, VarSet, members, varset
-
-Region = tuple[VarSet, tuple[int, ...]]
-"""Some variables, and which of them each is linked to."""
 
 
 class Stage(IntEnum):
@@ -84,8 +81,8 @@ class Admitted:
     Attributes
     ----------
     region
-        The variables on the paths between its own, each with its neighbours there: while these stay the same,
-        so do its fill-ins.
+        The variables on the paths between its own: while these stay the same, and the links between them, so
+        do its fill-ins.
     number
         Its place among the admitted, in the order in which they came.
     waiting
@@ -95,7 +92,7 @@ class Admitted:
         Whether the fill-ins of a larger set were worked out.
     """
 
-    region: Region
+    region: VarSet
     number: int
     waiting: list[Waiting] = field(default_factory=list)
     is_scored: bool = False
@@ -143,20 +140,22 @@ class WithFillIn:
             self._tested = {s for s in self._tested if s & link != link}
         self._problem.watch.check()
         ends, touched, regrouped = change.ends, change.touched, change.regrouped
+        flipped = [varset(link) for link in (*change.added, *change.removed)]
         near = {s for v in members(VarSet(ends | touched | regrouped)) for s in self._near.get(v, ())}
         found = []
         for s in sorted(near & self._admitted.keys(), key=lambda s: self._admitted[s].number):
             one = self._admitted[s]
             if s & ends and len(change.after.missing_links(s)) != self._i:
                 del self._admitted[s]
-            elif (one.region[0] & touched or s & regrouped) and one.region != self._region(s):
-                found.append(s)
+            elif one.region & touched or s & regrouped:
+                inside = one.region
+                if any(not link & ~inside for link in flipped) or inside != self._region(s):
+                    found.append(s)
         return found
 
-    def _region(self, variables: VarSet) -> Region:
+    def _region(self, variables: VarSet) -> VarSet:
         """Return what lies between the variables of a set in the present graph."""
-        inside, masks = region(self._state.graph, self._state.paths, variables), self._state.graph.neighbours
-        return inside, tuple([masks[v] & inside for v in members(inside)])
+        return region(self._state.graph, self._state.paths, variables)
 
     def _admit(self, sets: list[VarSet]) -> list[VarSet]:
         """Test the sets that were not tested before; return those that are admitted."""
@@ -171,7 +170,7 @@ class WithFillIn:
             before = self._admitted.get(s)
             one = Admitted(self._region(s), next(self._numbers) if before is None else before.number)
             self._admitted[s] = one
-            for v in members(VarSet(s | one.region[0])):
+            for v in members(VarSet(s | one.region)):
                 self._near.setdefault(v, set()).add(s)
         able = [s for s in sets if self._problem.rules.may_complete(s)]
         pairs = [s for s in able if s.bit_count() == 2]
@@ -259,8 +258,7 @@ class WithFillIn:
         new = list(dict.fromkeys(one for both in spreads for one, _ in both if one not in self._sums))
         self._problem.weigh(step for spread in new for step in spread.steps)
         for spread in new:
-            sums = [NOTHING, *self._problem.sums(spread.steps)]
-            self._sums[spread] = [sums[n_steps] for n_steps in spread.up_to]
+            self._sums[spread] = self._problem.sums_up_to(spread.steps, spread.up_to)
         own = [next(self._problem.sums([fill_in.own])) for _, _, fill_in in some]
         whole = [
             self._sums[one][at_one].with_more(self._sums[other][at_other]).with_more(link)

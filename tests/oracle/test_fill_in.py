@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import reduce
 from itertools import combinations
+from operator import or_
 from pathlib import Path
 
 import pytest
@@ -13,14 +16,15 @@ from hypothesis import strategies as st
 from tests.examples import some
 from tests.strategies import chordal_graphs, tables
 from xordal import BIC, CategoricalTable, Constraints, EntropyDecrement, Limits, learn, read_table, to_networkx
-from xordal.counting.compiled import Kernels
-from xordal.graph.chain import additions
+from xordal.counting.compiled import Kernels, words_of
+from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph, component_masks, is_chordal, linked
 from xordal.graph.fill_in import Spread, completions, fill_ins_of_pair, region, touched, written_out
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.pi.zoo import ring
 from xordal.search.completing.fill_in_rule import FillInRule
+from xordal.search.numbered import SummedFillIns
 from xordal.search.state import GraphState
 from xordal.types.learned import Learned
 from xordal.types.varsets import Link, VarSet, members, varset
@@ -197,6 +201,36 @@ def test_fill_ins_of_all_pairs_share_their_steps(graph: ChordalGraph, data: st.D
                 assert now.separator((step.x, step.y)) == step.separator
                 now = now.add([(step.x, step.y)])
             assert done.steps[-1] == one.own
+
+
+@settings(max_examples=some(100))
+@given(chordal_graphs(min_vertices=4, max_vertices=12), st.integers(0, 70))
+def test_sums_of_fill_ins_by_kernels(graph: ChordalGraph, shift: int) -> None:
+    """What all steps of each fill-in come to, in graphs of one word and of two."""
+
+    def weights_of(steps: Sequence[Addition]) -> list[tuple[float, int]]:
+        return [(1 / (1 + hash(step) % 97), hash(step) % 13) for step in steps]
+
+    moved = ChordalGraph.of([0] * shift + [mask << shift for mask in graph.neighbours])
+    ways, masks = SeparatorPaths(moved), words_of(moved.neighbours)
+    summed = SummedFillIns(masks.shape[1], weights_of)
+    apart = [
+        (x + shift, y + shift)
+        for x, y in graph.missing_links((1 << graph.n_vertices) - 1)
+        if graph.components[x] >> y & 1
+    ]
+    for some_links in (apart[::2], apart):  # the second time some steps are known
+        every = [one for link in some_links for one in fill_ins_of_pair(moved, ways, *link)]
+        if not every:
+            continue
+        found = summed.of(masks, every)
+        for one, gain, sizes in zip(every, found.gain.tolist(), found.sizes.tolist(), strict=True):
+            steps = written_out(moved, one).steps
+            weights = weights_of(steps)
+            ends = varset(v for step in steps for v in step[:2])
+            around = VarSet(reduce(or_, [step.separator for step in steps]) & ~ends)
+            assert gain == pytest.approx(sum(own for own, _ in weights))
+            assert sizes == [ends.bit_count(), len(steps), around.bit_count(), sum(dof for _, dof in weights)]
 
 
 @settings(max_examples=some(300))

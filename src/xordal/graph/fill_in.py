@@ -21,7 +21,7 @@ alters no path but those that lead across S.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
 from math import prod
@@ -181,6 +181,24 @@ class Spread:
     up_to: tuple[int, ...]
 
 
+def ways_of(fill_in: PairFillIn) -> list[tuple[int, int, int]]:
+    """Return who spreads towards whom in a fill-in for a pair, and up to which place on the path."""
+    (x, y, _), separators, place, is_hub = fill_in
+    rest = len(separators) - 1 - place
+    hub = separators[place].bit_length() - 1
+    return [(hub, x, place), (hub, y, rest)] if is_hub else [(x, y, place), (y, x, rest)]
+
+
+def path_of(fill_in: PairFillIn, v: int, target: int) -> list[VarSet]:
+    """Return the separators along which a variable spreads towards another."""
+    (x, y, _), separators, place, is_hub = fill_in
+    if not is_hub:
+        return list(separators if v == x else separators[::-1])
+    if target == x:
+        return [*separators[:place][::-1], VarSet(1 << x)]
+    return [*separators[place + 1 :], VarSet(1 << y)]
+
+
 def spreads_of(
     graph: ChordalGraph, fill_in: PairFillIn, known: dict[tuple[int, int, bool], Spread]
 ) -> list[tuple[Spread, int]]:
@@ -190,23 +208,14 @@ def spreads_of(
     next, both spread along the same path, less or more of it; and a hub spreads towards x in the same way
     whatever lies on its other side, since it parts the two sides by itself.
     """
-    (x, y, _), separators, place, is_hub = fill_in
-    masks = graph.neighbours
-
-    def of(v: int, target: int, path: Callable[[], Sequence[VarSet]]) -> Spread:
-        key = v, target, is_hub
+    found = []
+    for v, target, place in ways_of(fill_in):
+        key = v, target, fill_in.is_hub
         if key not in known:
-            steps, ends = _spread(masks, v, path())
+            steps, ends = _spread(graph.neighbours, v, path_of(fill_in, v, target))
             known[key] = Spread(tuple(steps), tuple(ends))
-        return known[key]
-
-    if not is_hub:
-        from_x, from_y = of(x, y, lambda: separators), of(y, x, lambda: separators[::-1])
-        return [(from_x, place), (from_y, len(separators) - 1 - place)]
-    hub = separators[place].bit_length() - 1
-    to_x = of(hub, x, lambda: [*separators[:place][::-1], VarSet(1 << x)])
-    to_y = of(hub, y, lambda: [*separators[place + 1 :], VarSet(1 << y)])
-    return [(to_x, place), (to_y, len(separators) - 1 - place)]
+        found.append((known[key], place))
+    return found
 
 
 def written_out(

@@ -20,7 +20,7 @@ from xordal.search.candidate import Candidate, gains
 from xordal.search.constraints import FREE, Rules
 from xordal.search.limits import Limits, Watch
 from xordal.search.shapes import Shapes
-from xordal.statistics.criterion import Evidence, Judge, Shape, Verdict
+from xordal.statistics.criterion import Evidence, Judge, Verdict
 from xordal.types.varsets import VarSet, members
 
 _ROUNDING = 1e-9  # nats: far more than sums of gains are off
@@ -155,21 +155,33 @@ class Problem:
             ends, around = ends | 1 << x | 1 << y, around | separator
             yield Sum(gain, dof, n_links, ends, around)
 
-    def highest(self, every: Sequence[Sum]) -> list[float]:
-        """Return the highest rank that the additions of each sum can have; -inf if none.
+    def weights_of(self, steps: Sequence[Addition]) -> list[tuple[float, int]]:
+        """Return what single additions gain, and their degrees of freedom."""
+        self.weigh(steps)
+        return [self._weighed[step] for step in steps]
 
-        Many sums have few shapes, so ranks are worked out by shape.
-        """
-        alike: dict[Shape, dict[int, float]] = {}
-        for number, (gain, dof, n_links, ends, around) in enumerate(every):
-            shape = self.shapes.of_sizes(ends.bit_count(), n_links, (around & ~ends).bit_count(), dof)
-            alike.setdefault(shape, {})[number] = gain + _ROUNDING
-        found = [-inf] * len(every)
-        for shape, gained in alike.items():
-            able = [number for number, gain in gained.items() if gain >= self.shapes.least_gain(shape)]
-            uppers = self.judge.ceiling(shape, np.array([gained[number] for number in able]))
-            for number, upper in zip(able, uppers.tolist(), strict=True):
-                found[number] = upper
+    def highest(self, every: Sequence[Sum]) -> list[float]:
+        """Return the highest rank that the additions of each sum can have; -inf if none."""
+        sizes = [
+            (ends.bit_count(), n_links, (around & ~ends).bit_count(), dof)
+            for _, dof, n_links, ends, around in every
+        ]
+        return self.highest_of([one.gain for one in every], sizes)
+
+    def highest_of(self, gained: Sequence[float], sizes: Iterable[tuple[int, int, int, int]]) -> list[float]:
+        """Return the same by gains and sizes, those of a shape; many have few of them, so it goes by shape."""
+        alike: dict[tuple[int, int, int, int], list[int]] = {}
+        for number, size in enumerate(sizes):
+            alike.setdefault(size, []).append(number)
+        found = [-inf] * len(gained)
+        for size, numbers in alike.items():
+            shape = self.shapes.of_sizes(*size)
+            least = self.shapes.least_gain(shape)
+            able = [number for number in numbers if gained[number] + _ROUNDING >= least]
+            if able:
+                uppers = self.judge.ceiling(shape, np.array([gained[number] for number in able]) + _ROUNDING)
+                for number, upper in zip(able, uppers.tolist(), strict=True):
+                    found[number] = upper
         return found
 
     def tie_with(self, best: float) -> float:

@@ -16,10 +16,11 @@ from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from xordal.counting.compiled import Worth
 from xordal.graph.chain import Addition
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.fill_in import (
@@ -41,6 +42,12 @@ from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
 from xordal.statistics.criterion import BoundsByCounts, Evidence, Shape
 from xordal.types.varsets import Link, SignedSets, VarSet, members, varset
+
+if TYPE_CHECKING:
+    from xordal.search.numbered import SummedFillIns
+
+# Separators passed on the way between pairs, some 20 microseconds each in Python.
+_WORTH_KERNELS = Worth(loading=20_000, compiling=200_000)
 
 
 class Stage(IntEnum):
@@ -120,6 +127,8 @@ class WithFillIn:
         self._own: dict[Addition, tuple[float, Stage]] = {}
         self._spreads: dict[tuple[int, int, bool], Spread] = {}  # of the present graph, and their sums
         self._sums: dict[Spread, list[Sum]] = {}
+        self._n_summed = 0
+        self._summed: SummedFillIns | None = None
 
     def is_pointless(self) -> bool:
         """Whether all variables of each component are linked: no set needs fill-in then."""
@@ -254,22 +263,38 @@ class WithFillIn:
         On long paths there are hundreds of thousands of fill-ins, made of a few thousand spreads.
         """
         graph = self._state.graph
-        spreads = [spreads_of(graph, fill_in, self._spreads) for _, _, fill_in in some]
-        new = list(dict.fromkeys(one for both in spreads for one, _ in both if one not in self._sums))
-        self._problem.weigh(step for spread in new for step in spread.steps)
-        for spread in new:
-            self._sums[spread] = self._problem.sums_up_to(spread.steps, spread.up_to)
-        own = [next(self._problem.sums([fill_in.own])) for _, _, fill_in in some]
-        whole = [
-            self._sums[one][at_one].with_more(self._sums[other][at_other]).with_more(link)
-            for ((one, at_one), (other, at_other)), link in zip(spreads, own, strict=True)
-        ]
         found: list[Scored] = []
-        for (s, upper, fill_in), of_all in zip(some, self._problem.highest(whole), strict=True):
+        for (s, upper, fill_in), of_all in zip(
+            some, self._highest_whole([one for *_, one in some]), strict=True
+        ):
             if of_all > -inf:
                 done = allowed(self._problem, [written_out(graph, fill_in, self._spreads)])
                 found += [Scored(s, min(upper, of_all), Filled(self._admitted[s], one)) for one in done]
         return found
+
+    def _highest_whole(self, fill_ins: Sequence[PairFillIn]) -> list[float]:
+        """Return the highest rank that all steps of each fill-in can have together."""
+        if not fill_ins:
+            return []
+        self._n_summed += sum(len(one.separators) for one in fill_ins)
+        if self._problem.kernels.pay(_WORTH_KERNELS, self._n_summed, "fill-ins", _kernel):
+            if self._summed is None:
+                from xordal.search.numbered import SummedFillIns
+
+                self._summed = SummedFillIns(self._state.words.shape[1], self._problem.weights_of)
+            gains, sizes = self._summed.of(self._state.words, fill_ins)
+            return self._problem.highest_of(gains.tolist(), map(tuple, sizes.tolist()))
+        spreads = [spreads_of(self._state.graph, fill_in, self._spreads) for fill_in in fill_ins]
+        new = list(dict.fromkeys(one for both in spreads for one, _ in both if one not in self._sums))
+        self._problem.weigh(step for spread in new for step in spread.steps)
+        for spread in new:
+            self._sums[spread] = self._problem.sums_up_to(spread.steps, spread.up_to)
+        own = [next(self._problem.sums([fill_in.own])) for fill_in in fill_ins]
+        whole = [
+            self._sums[one][at_one].with_more(self._sums[other][at_other]).with_more(link)
+            for ((one, at_one), (other, at_other)), link in zip(spreads, own, strict=True)
+        ]
+        return self._problem.highest(whole)
 
     def _scored_larger(self, some: Sequence[tuple[VarSet, Filled]]) -> list[Scored]:
         """Return fill-ins of larger sets that may be accepted."""
@@ -298,6 +323,13 @@ class WithFillIn:
 def _alone(step: Addition) -> Candidate:
     """Return the candidate that takes a step by itself."""
     return of_chain(varset(step[:2]), (step,))
+
+
+def _kernel() -> object:
+    """Return the kernel whose state on disk says whether those of fill-ins are compiled."""
+    from xordal.search._numbered import list_spreads
+
+    return list_spreads
 
 
 def _last(sums: Iterable[Sum]) -> Sum:

@@ -17,8 +17,9 @@ from xordal.counting.compiled import words_of
 from xordal.counting.threads import interruptible
 from xordal.graph.moves import Move
 from xordal.search._masks import REMOVES
+from xordal.search.numbered import NumberedSteps
 from xordal.search.refine import _sequences as kernels
-from xordal.types.varsets import LinkSet, VarSet
+from xordal.types.varsets import LinkSet
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -66,41 +67,17 @@ class RankedMoves:
 
     def __init__(self, n_words: int, rank: Rank) -> None:
         self._rank = rank
-        self.n_known = 0
-        self._links = np.empty((1024, 2), np.int64)
-        self._separators = np.empty((1024, n_words), np.uint64)
-        self._ranks = np.empty(1024)
-        self._slots = np.full(4096, -1, np.int64)
+        self._steps = NumberedSteps(n_words)
+        self._ranks = np.empty(0)
 
     def of(self, moves: Integers, separators: Words) -> Floats:
         """Return what each move adds to the score."""
-        self._make_room(len(moves))
-        places = np.empty(len(moves), np.int64)
-        first, known = self.n_known, (self._links, self._separators, places)
-        self.n_known = kernels.find_ranked(moves, separators, first, self._slots, *known)
-        new = slice(first, self.n_known)
-        both = zip(self._links[new].tolist(), self._separators[new], strict=True)
-        asked = [Move((x, y), VarSet(int.from_bytes(s.tobytes(), "little")), adds=True) for (x, y), s in both]
-        if asked:
-            self._ranks[new] = self._rank(asked)
-        rank = self._ranks[places]
+        numbers, new = self._steps.numbers(moves[:, 1:3], separators)
+        if new:
+            ranks = self._rank([Move((x, y), separator, adds=True) for x, y, separator in new])
+            self._ranks = np.concatenate([self._ranks, ranks])
+        rank = self._ranks[numbers]
         return np.where(moves[:, 3] == REMOVES, -rank, rank)
-
-    def _make_room(self, n_more: int) -> None:
-        """Make the arrays large enough for so many moves more, the table of places at most a third full."""
-        most = self.n_known + n_more
-        if most <= len(self._links) and 3 * most <= len(self._slots):
-            return
-        size = 1 << (2 * most).bit_length()
-        old, n = (self._links, self._separators, self._ranks), self.n_known
-        self._links, self._separators = np.empty((size, 2), np.int64), np.empty((size, old[1].shape[1]), "u8")
-        self._ranks = np.empty(size)
-        self._slots = np.full(4 * size, -1, np.int64)
-        self._ranks[:n] = old[2][:n]
-        moves = np.zeros((n, 4), np.int64)
-        moves[:, 1:3] = old[0][:n]
-        places = np.empty(n, np.int64)
-        kernels.find_ranked(moves, old[1][:n], 0, self._slots, self._links, self._separators, places)
 
 
 class Sequences:

@@ -23,6 +23,7 @@ from xordal.learning.ranges import gain_ranges
 from xordal.learning.rules import seeks_rules, with_rules
 from xordal.pi.joint import Joint
 from xordal.search.checkpoint import Checkpoint, Journal
+from xordal.search.collector import rarely_collected
 from xordal.search.constraints import FREE, Constraints, rules
 from xordal.search.driver import GoOn, Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
@@ -195,7 +196,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
                 on_progress=on_progress,
             )
             try:
-                with interruptible():
+                with interruptible(), rarely_collected():
                     run = search.run()
             except KeyboardInterrupt:
                 run = search.so_far()
@@ -207,7 +208,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
         say(line)
     watch.allow_what_follows()
     try:
-        with interruptible():
+        with interruptible(), rarely_collected():
             if find_groups:
                 watch.phases.turn_to("hidden groups")
                 learned = with_groups(known, graph, learned, plan, judge, hidden_by)

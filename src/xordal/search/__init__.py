@@ -72,5 +72,8 @@ Map
   * ``_sequences`` has these kernels.
   * ``optimum`` knows the best network of a few columns.
 
+* ``numbered`` gives links behind separators numbers, and adds up the steps of many fill-ins.
+* ``_numbered`` has its kernels.
+* ``collector`` holds Python's collector of garbage back meanwhile.
 * ``_masks`` has what kernels ask of a graph.
 """

@@ -71,7 +71,7 @@ class NumbaOracle:
         if not is_compiled(scan_sets):
             notice("compiling the counting kernels (once; half a minute or so)")
         self._threads = n_threads(threads)
-        self._rows = Rows(table)
+        self._rows = Rows(table, self._threads)
         self._check = check
         self._large = LargeTables(self._rows.codes, self._threads, check)
         self._at_once = max(_FEWEST, min(_BATCH, _ROWS_AT_ONCE // max(self._rows.n_rows, 1)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from math import log
 from threading import Lock
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from xordal.counting import _kernels
 from xordal.counting._cells import Cells, Layout, ones_of
 from xordal.counting.finalize import entropies_of_tables
 from xordal.counting.layout import lay_out
+from xordal.counting.threads import in_threads
 from xordal.data.packed import MOST_LEVELS, PackedColumns, pack
 from xordal.data.table import CategoricalTable
 from xordal.types.varsets import members
@@ -68,7 +69,7 @@ class Codes(NamedTuple):
 class Rows:
     """The rows of a table, prepared once for all questions about it."""
 
-    def __init__(self, table: CategoricalTable) -> None:
+    def __init__(self, table: CategoricalTable, threads: int = 1) -> None:
         weights = np.empty(0, np.int64) if table.weights is None else table.weights.astype(np.int64)
         codes = Codes(
             np.require(table.codes, np.int32, ["C", "W"]), np.array(table.n_levels, dtype=np.int64), weights
@@ -76,11 +77,11 @@ class Rows:
         self.codes = codes.distinct() if codes.are_few() else codes
         self.n_levels: list[int] = list(table.n_levels)
         self.n_rows = table.n_rows
-        self.bits = self._packed()
+        self.bits = self._packed(threads)
         self._laid_out: dict[tuple[int, ...], tuple[Layout, Cells]] = {}
         self._laying_out = Lock()
 
-    def _packed(self) -> PackedColumns | None:
+    def _packed(self, threads: int) -> PackedColumns | None:
         """Return the bits of the columns with few levels; None where counting codes is quicker."""
         codes, n_levels, weights = self.codes
         is_few = n_levels <= MOST_LEVELS
@@ -88,9 +89,10 @@ class Rows:
         n_bytes = self.n_rows // 8 * int(n_levels[is_few].sum())
         if self.n_rows > min(_MOST_BITS, _REPEATS * codes.shape[1]):
             return None
-        if not len(weights):
-            return pack(codes, self.n_levels, few)
-        return pack(codes, self.n_levels, few, weights) if n_bytes <= max(_MOST_BYTES, codes.nbytes) else None
+        if len(weights) and n_bytes > max(_MOST_BYTES, codes.nbytes):
+            return None
+        at_once = partial(in_threads, threads, helps=True)
+        return pack(codes, self.n_levels, few, weights if len(weights) else None, at_once)
 
     @property
     def margin(self) -> float:

@@ -5,7 +5,7 @@ Counting rows with given levels is then AND and population count. Bits beyond th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ WORD = 64
 MOST_LEVELS = 16
 """Columns with more levels are not packed: a plane for each level takes more room than codes."""
 _AT_ONCE = 1 << 16  # codes packed in one call of NumPy: they fit a processor's cache, and calls are few enough
+_A_TASK = 1 << 20  # codes that one thread packs in a millisecond or so: less is not worth another thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +46,7 @@ def pack(
     n_levels: Sequence[int],
     only: Collection[int] | None = None,
     weights: NDArray[np.int64] | None = None,
+    at_once: Callable[[Callable[[NDArray[np.int64]], None], Iterable[NDArray[np.int64]]], Iterable[None]] = map,
 ) -> PackedColumns:
     """Return the bit planes of all variables, or only of some.
 
@@ -58,6 +60,8 @@ def pack(
         The variables to pack; all where None.
     weights
         How often each row is repeated; once where None.
+    at_once
+        Calls a function for each of some things, as ``map`` does one by one; threads may share them out.
 
     Examples
     --------
@@ -72,17 +76,36 @@ def pack(
     n_planes = [n_levels[v] if v in chosen else 0 for v in range(len(n_levels))]
     first = np.concatenate([[0], np.cumsum(n_planes, dtype=np.int64)]).astype(np.int64)
     octets = np.zeros((int(first[-1]), -(-n_rows // WORD) * 8), dtype=np.uint8)
-    planes, at = np.array(n_planes), first[:-1]
-    for levels in np.unique(planes[planes > 0]).tolist():
-        alike = np.flatnonzero(planes == levels)
+    planes, at, all_rows = np.array(n_planes), first[:-1], np.packbits(np.ones(n_rows, bool), bitorder="little")
+
+    def fill(some: NDArray[np.int64]) -> None:
+        """Pack columns of equally many levels."""
+        levels = int(planes[some[0]])
         n_columns = max(1, _AT_ONCE // max(n_rows, 1))
-        for start in range(0, len(alike), n_columns):
-            some = alike[start : start + n_columns]
-            columns = codes[some] if weights is None else np.repeat(codes[some], weights, axis=1)
-            for level in range(levels):
+        for few in (some[start : start + n_columns] for start in range(0, len(some), n_columns)):
+            columns = codes[_as_slice(few)]
+            if weights is not None:
+                columns = np.repeat(columns, weights, axis=1)
+            rest = np.broadcast_to(all_rows, (len(few), len(all_rows)))  # the last level has what is left
+            for level in range(levels - 1):
                 bits = np.packbits(columns == level, axis=1, bitorder="little")
-                octets[at[some] + level, : bits.shape[1]] = bits
+                octets[at[few] + level, : len(all_rows)] = bits
+                rest = rest ^ bits
+            octets[at[few] + levels - 1, : len(all_rows)] = rest
+
+    most = max(1, _A_TASK // max(n_rows, 1))
+    alike = [np.flatnonzero(planes == levels) for levels in np.unique(planes[planes > 0]).tolist()]
+    for _ in at_once(
+        fill, (some[start : start + most] for some in alike for start in range(0, len(some), most))
+    ):
+        pass
     return PackedColumns(octets.view("<u8").astype(np.uint64, copy=False), first, n_rows)
+
+
+def _as_slice(places: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Return increasing places, as a slice where they are a run: what lies there is then not copied."""
+    is_run = places[-1] - places[0] + 1 == len(places)
+    return slice(int(places[0]), int(places[-1]) + 1) if is_run else places
 
 
 def unpack(packed: PackedColumns) -> NDArray[np.int32]:

@@ -18,15 +18,18 @@ part of both is the whole set: nothing can come before them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import combinations
 
 from xordal.graph.chain import Addition, additions
 from xordal.graph.chordal import ChordalGraph, is_chordal
+from xordal.graph.remembered import MOST
 from xordal.types.varsets import LinkSet, VarSet, members, varset
 
 Chain = tuple[Addition, ...]
 
 
+@lru_cache(maxsize=MOST)
 def pieces(variables: VarSet, links: LinkSet) -> tuple[VarSet, ...]:
     """Return the pieces of a variable set that misses these links and no others.
 

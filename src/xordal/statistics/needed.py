@@ -22,11 +22,13 @@ Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Techno
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import prod
 
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.pieces import Chain, has_parts, parts
+from xordal.graph.remembered import MOST
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.statistics.criterion import Evidence
 from xordal.statistics.null_law import NullLaw
@@ -74,8 +76,7 @@ class NeededParts:
         """Return the parts of a candidate without their gains; none where only the whole is to be tested."""
         if found.is_fixed or not has_parts(found.variables, found.links):
             return []
-        changes = [(links_of(chain), change(chain)) for chain in _parts_of(found)]
-        return [(links, terms, free_parameters(terms, self._n_levels)) for links, terms in changes]
+        return [(links, terms, free_parameters(terms, self._n_levels)) for links, terms in _parts_of(found)]
 
     def _last(self, found: Evidence, chain: Chain, terms: SignedSets, gain: float) -> Evidence:
         """Return the part of a set that a chain adds."""
@@ -88,26 +89,37 @@ def links_of(chain: Chain) -> LinkSet:
     return tuple(sorted([(step.x, step.y) for step in chain]))
 
 
-def _parts_of(found: Evidence) -> list[Chain]:
-    """Return the parts of a candidate, worked out where its links lie: there all else is linked."""
+def _parts_of(found: Evidence) -> list[tuple[LinkSet, SignedSets]]:
+    """Return links and change of each part of a candidate.
+
+    They are worked out where its links lie: there all else is linked. Most candidates of a search lie
+    in the graph as others do, so the parts are remembered by place.
+    """
     inside = members(_union(found.change))
     place = {v: number for number, v in enumerate(inside)}
+    missing = tuple([(place[u], place[v]) for u, v in found.links])
+    linked = {(place[u], place[v]) for s in found.change for u, v in combinations(members(s), 2)} - set(missing)
+    own = varset([place[v] for v in members(found.variables)])
+    moved: dict[VarSet, VarSet] = {}
 
-    def here(links: Sequence[tuple[int, int]] | set[tuple[int, int]]) -> LinkSet:
-        return tuple(sorted([(place[u], place[v]) for u, v in links]))
+    def there(s: VarSet) -> VarSet:
+        if s not in moved:
+            moved[s] = varset([inside[v] for v in members(s)])
+        return moved[s]
 
-    linked = {pair for s in found.change for pair in combinations(members(s), 2)} - set(found.links)
-    graph = ChordalGraph.empty(len(inside)).extended(here(linked))
-    own = varset(place[v] for v in members(found.variables))
     return [
-        tuple(
-            step._replace(
-                x=inside[step.x], y=inside[step.y], separator=varset(inside[v] for v in members(step.separator))
-            )
-            for step in chain
-        )
-        for chain in parts(graph, own, here(found.links))
+        (tuple([(inside[u], inside[v]) for u, v in links]), {there(s): sign for s, sign in terms.items()})
+        for links, terms in _parts_here(len(inside), tuple(sorted(linked)), own, missing)
     ]
+
+
+@lru_cache(maxsize=MOST)
+def _parts_here(
+    n_vertices: int, linked: LinkSet, variables: VarSet, links: LinkSet
+) -> list[tuple[LinkSet, SignedSets]]:
+    """Return links and change of each part of a set, in a graph with some links; nobody may change them."""
+    graph = ChordalGraph.empty(n_vertices).extended(linked)
+    return [(links_of(chain), change(chain)) for chain in parts(graph, variables, links)]
 
 
 def largest_part(variables: VarSet, links: LinkSet, n_levels: tuple[int, ...]) -> int | None:

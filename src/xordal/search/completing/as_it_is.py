@@ -21,6 +21,7 @@ class AsItIs:
         self.n_scored = 0
         self._problem, self._state, self._i = problem, state, i
         self._known: dict[VarSet, SignedSets] = {}
+        self._scored_at: dict[VarSet, int] = {}
 
     def is_pointless(self) -> bool:
         """Return False: links can be added to any graph that is not complete."""
@@ -36,6 +37,7 @@ class AsItIs:
         able = [legal(self._problem, self._state, s) for s in right_size]
         new = [one for one in able if one is not None and self._known.get(one.variables) != one.change]
         self._known.update((one.variables, one.change) for one in new)
+        self._scored_at.update(dict.fromkeys([one.variables for one in new], self._state.position))
         self.n_scored += len(new)
         batch = evidence(self._problem, new)
         uppers = self._problem.judge.highest(batch)
@@ -47,7 +49,10 @@ class AsItIs:
 
     def stands(self, scored: Scored) -> bool:
         """Whether a set is still legal and gains what it did."""
-        s, e, found = scored.variables, scored.what, candidate(self._state.graph, scored.variables)
+        s, e = scored.variables, scored.what
+        if self._scored_at[s] == self._state.position and self._known.get(s) is e.change:
+            return True  # in this very graph
+        found = candidate(self._state.graph, s)
         if found is not None and found.links == e.links and found.change == e.change:
             return True
         if self._known.get(s) == e.change:

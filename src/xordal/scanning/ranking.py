@@ -142,9 +142,10 @@ class Ranking:
         # Of sets of four binary columns kernels keep the best alone, so there may be any number of them.
         keeps_the_best = order == 4 and target is None and max(n_levels) == 2
         if order > 3 and at_once > _MOST_AT_ONCE and not keeps_the_best:
+            advice = "Choose" if target is not None else "Name a target, choose"
             raise DataError(
                 f"Of {others} columns, one alone begins {at_once:,} sets of {order}; a scan holds up to "
-                f"{_MOST_AT_ONCE:,} at a time. Name a target, choose fewer columns, or a smaller order."
+                f"{_MOST_AT_ONCE:,} at a time. {advice} fewer columns, or a smaller order."
             )
         self.n_sets = comb(others, order - (target is not None))
 

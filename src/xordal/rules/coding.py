@@ -17,7 +17,7 @@ unknown, so that its rows can be used for rules of other columns, and what is fo
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import isfinite
@@ -36,6 +36,7 @@ _MOST_RARE = 0.2  # share of the rows that may be left out of solving because of
 _FEWEST_ROWS = 8  # rows that a level needs to be an unknown
 _ENOUGH_ROWS = 400  # that miss no value, with which a search does as well as with more; and
 _ROWS_PER_LEVEL = 4  # so many for each level of the table
+_FEWEST_NUMBERS = 3  # of a column that enters by a weight; one of two levels needs none
 _MOST_EXTRAS = 3  # levels that are no numbers in a column of numbers, such as the X of ISBN-10
 _LARGEST = 10**9
 _UNITS = (100, 10_000)  # in which amounts are counted that have decimals: cents also where all have one decimal
@@ -112,6 +113,8 @@ class Coding:
         The column of each unknown; -1 for the first, the constant.
     by_numbers
         Whether any column enters by a weight.
+    is_between
+        Whether columns of few numbers enter by levels all the same. What is found for those is put to a vote.
     """
 
     values: tuple[NDArray[np.int64], ...]
@@ -119,6 +122,7 @@ class Coding:
     blanks: tuple[int, ...]
     variable: NDArray[np.int64]
     by_numbers: bool
+    is_between: bool = False
 
     @property
     def n_unknowns(self) -> int:
@@ -238,11 +242,14 @@ def _letter(level: Hashable) -> int | None:
     return int(str(level), 36) if is_letter else None
 
 
-def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Coding | None:
+def coded_by_numbers(
+    table: CategoricalTable, *, letters: bool = False, fewest: int = _FEWEST_NUMBERS
+) -> Coding | None:
     """Return the coding with one weight for each column of numbers; None where no column has any.
 
     A column of two levels needs no numbers: one weight is any function of it. Other columns that are no numbers
-    enter by levels; letters too, unless they are asked for as numbers.
+    enter by levels; letters too, unless they are asked for as numbers. So do columns of fewer numbers than
+    ``fewest``.
     """
     if max(map(len, table.levels)) <= 2:
         return None
@@ -251,7 +258,7 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
     for levels, counts, blank in zip(table.levels, solved, blanks, strict=True):
         numbers = numbers_of(levels) if letters else _whole_numbers(levels)
         extras = [place for place, number in enumerate(numbers) if number is None and place != blank]
-        if len(levels) - len(extras) - (blank >= 0) > 2 and len(extras) <= _MOST_EXTRAS:
+        if len(levels) - len(extras) - (blank >= 0) >= fewest and len(extras) <= _MOST_EXTRAS:
             extras += [blank] if blank >= 0 else []
             known = [place for place in extras if counts[place] >= _FEWEST_ROWS]
             array = np.zeros((len(levels), 1 + len(known)), dtype=np.int64)
@@ -264,7 +271,8 @@ def coded_by_numbers(table: CategoricalTable, *, letters: bool = False) -> Codin
             array, of_levels = _indicators(counts, _FEWEST_ROWS)
         values.append(array)
         coded.append(of_levels)
-    return _coding(values, coded, blanks, by_numbers=True) if is_weighted else None
+    found = _coding(values, coded, blanks, by_numbers=True)
+    return replace(found, is_between=fewest > _FEWEST_NUMBERS) if is_weighted else None
 
 
 def coded_by_levels(table: CategoricalTable) -> Coding | None:

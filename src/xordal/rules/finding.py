@@ -35,6 +35,8 @@ WIDE = 400
 """Unknowns above which only the primes up to the largest number of levels are tried by default: each modulus
 above 2 costs time with the cube of the unknowns."""
 _MOST_REPEATED = 1_000_000  # rows up to which a weighted table is written out
+_MANY_NUMBERS = 13  # more than months: levels of a column that are worth trying by one weight, others by levels
+_SAVING = 0.8  # of the unknowns by levels, up to which that is tried
 _FEWEST_SPARE = 8  # rows a table needs beyond the unknowns
 
 
@@ -161,6 +163,7 @@ def find_rules(
     table = data if is_table else read_table(data, **reading)
     table = _repeated(table.plain("A search for rules"))
     codings, notes = codings_of(table)
+    codings += _between(table, codings)
     tried = primes if primes is not None else _default_moduli(table, codings, notes)
     judge = Judge(table.codes, table.levels, table.weights, len(tried) + 1)
     largest = max(coding.n_unknowns for coding in codings)
@@ -232,6 +235,19 @@ def codings_of(table: CategoricalTable) -> tuple[list[Coding], list[str]]:
             + (f" and {len(left_out) - 8:,} others." if len(left_out) > 8 else ".")
         )
     return usable, notes
+
+
+def _between(table: CategoricalTable, codings: Sequence[Coding]) -> list[Coding]:
+    """Return the coding by weights of columns of many numbers and by levels of others, where that saves much.
+
+    Days of the month go by their number, months and years by levels. Among other columns a calendar with leap
+    years is found this way, and not with an unknown for each day.
+    """
+    found = coded_by_numbers(table, fewest=_MANY_NUMBERS)
+    if found is None or any(found.n_unknowns > _SAVING * coding.n_unknowns for coding in codings[-1:]):
+        return []
+    has_rows = len(found.usable(table.codes)) >= found.n_unknowns + _FEWEST_SPARE
+    return [found] if has_rows and not any(_are_equal(found, coding) for coding in codings) else []
 
 
 def _are_equal(one: Coding, other: Coding) -> bool:

@@ -174,7 +174,9 @@ class _Seeker:
             whole = in_whole_numbers(vector)
             return None if whole is None else with_constant(from_solution(coding, whole, 0), codes)
         candidate = from_solution(coding, vector, modulus)
-        return voted(candidate, codes, blanks=coding.blanks, only_unknown=coding.by_numbers)
+        return voted(
+            candidate, codes, blanks=coding.blanks, only_unknown=coding.by_numbers and not coding.is_between
+        )
 
     def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
         """Take a solution as a rule if it is one and is new."""

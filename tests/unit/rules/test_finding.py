@@ -412,3 +412,19 @@ def test_other_functions_of_two_columns_are_no_sums(name: str) -> None:
     found = find_rules(table_of(np.stack([a, b, of])))
     wanted = {"larger": [(0, 0.01)], "distance": [(2, 0.0)]}.get(name, [])
     assert [(rule.modulus, round(1 - rule.holds, 2)) for rule in found] == wanted
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_calendar_with_leap_years_is_found_beside_other_columns(seed: int) -> None:
+    """With an unknown for each day, hardly a choice of rows is free of the twentieth that leap years break."""
+    generator = np.random.default_rng(seed)
+    days = [date(2019, 1, 1) + timedelta(days=int(k)) for k in generator.integers(0, 2190, 4000)]
+    columns: dict[str, list[int] | list[str]] = {
+        "year": [day.year for day in days],
+        "month": [day.month for day in days],
+        "day": [day.day for day in days],
+        "weekday": [day.strftime("%a") for day in days],
+    }
+    columns |= {f"d{k}": generator.integers(0, 10, 4000).tolist() for k in range(6)}
+    (rule,) = find_rules(CategoricalTable.from_columns(columns))
+    assert rule.name == "calendar" and rule.holds > 0.93

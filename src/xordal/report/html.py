@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from xordal import __version__
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from xordal.data.table import CategoricalTable
     from xordal.model.network import DecomposableMarkovNetwork
     from xordal.report.paper import Summary
@@ -54,9 +56,23 @@ def page(template: str, **values: object) -> str:
     )
     # The drawing functions escape every name themselves.
     environment.filters["brief"] = brief
-    environment.filters["unbroken"] = lambda text: re.sub(r"(?<=\d) %", "\u00a0%", text)
+    environment.filters["unbroken"] = _unbroken
     environment.filters["svg"] = lambda drawing: Markup(draw(drawing))
     return environment.get_template(template).render(version=__version__, **values)
+
+
+def _unbroken(text: str) -> Markup:
+    r"""Return text whose numbers lines do not break: not before a per cent sign, nor inside 9e-23267.
+
+    Examples
+    --------
+    >>> _unbroken("a < b: 3 %, p = 9e-23267.")
+    Markup('a &lt; b: 3\xa0%, p = <span class="whole">9e-23267</span>.')
+    """
+    from markupsafe import Markup, escape
+
+    told = re.sub(r"(?<=\d) %", "\u00a0%", str(escape(text)))
+    return Markup(re.sub(r"\b[\d.]+e-\d+", r'<span class="whole">\g<0></span>', told))
 
 
 def paper_page(summary: Summary) -> str:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import xordal
+from xordal.cli import BEGAN
 from xordal.cli.cache import cache
 from xordal.cli.check import check
 from xordal.cli.demo import demo
@@ -34,6 +35,7 @@ from xordal.cli.rows import predict, sample, score
 from xordal.cli.rules import rules
 from xordal.cli.scan import scan
 from xordal.cli.serve import serve
+from xordal.cli.stopping import began
 from xordal.cli.tune import tune
 from xordal.errors import DataWarning, SettingsError, XordalError, speaking_of_options
 
@@ -118,6 +120,7 @@ def console() -> NoReturn:
     to abort a process that had done its work.
     """
     code = 0
+    began.set(BEGAN)
     listen()
     try:
         main()

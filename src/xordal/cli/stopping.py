@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from xordal.search.checkpoint import Checkpoint
     from xordal.search.limits import Limits
     from xordal.types.choices import StoppedBy
+
+began: ContextVar[float | None] = ContextVar("began", default=None)
+"""When the command was called, where it has a process of its own; what is loaded first counts as time too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ class LimitOptions:
             time_limit=seconds_in(self.time_limit),
             memory_limit=bytes_in(self.memory_limit),
             threads=self.counting.threads,
-            since=monotonic(),  # before anything is read
+            since=began.get() or monotonic(),  # before anything is read
         )
 
     def of(self, by: StoppedBy | None) -> str | None:

@@ -43,6 +43,8 @@ from xordal.search.state import Change, GraphState
 from xordal.statistics.criterion import BoundsByCounts, Evidence, Shape
 from xordal.types.varsets import Link, SignedSets, VarSet, members, varset
 
+_TRIED = 300  # own links that are bounded by their margins before it is asked whether that pays
+
 if TYPE_CHECKING:
     from xordal.search.numbered import SummedFillIns
 
@@ -125,6 +127,7 @@ class WithFillIn:
         self._near: dict[int, set[VarSet]] = {}  # admitted sets that have a variable in their region, or had
         # The rank of a pair's own link, or a bound: the link is the same in most later graphs.
         self._own: dict[Addition, tuple[float, Stage]] = {}
+        self._n_bounded = self._n_past_bounds = 0  # own links bounded by margins, and judged nevertheless
         self._spreads: dict[tuple[int, int, bool], Spread] = {}  # of the present graph, and their sums
         self._sums: dict[Spread, list[Sum]] = {}
         self._n_summed = 0
@@ -244,7 +247,10 @@ class WithFillIn:
         judge, known = self._problem.judge, self._own
         steps = list(dict.fromkeys(one.own for _, group in some for one in group))
         batch = dict(zip(steps, evidence(self._problem, list(map(_alone, steps))), strict=True))
-        if isinstance(judge, BoundsByCounts):
+        # Where bounds by margins have spared one link in five, or few were tried, they are asked for.
+        pays = self._n_bounded < _TRIED or self._n_past_bounds < 0.8 * self._n_bounded
+        self._n_past_bounds += sum(known[step][1] is Stage.BY_MARGINS for step in steps)
+        if isinstance(judge, BoundsByCounts) and pays:
             first = [step for step in steps if known[step][1] is Stage.BY_GAIN]
             with self._problem.watch.phases.of("p-values"):
                 uppers = judge.nearer([batch[step] for step in first])
@@ -252,6 +258,7 @@ class WithFillIn:
                 if upper is not None:
                     known[step] = min(upper, known[step][0]), Stage.BY_MARGINS
                     del batch[step]
+                    self._n_bounded += 1
         for step, verdict in zip(batch, verdicts(self._problem, list(batch.values())), strict=True):
             known[step] = (verdict.rank if verdict.is_accepted else -inf), Stage.JUDGED
         rows = [row for s, group in some for row in self._wait(s, group)]

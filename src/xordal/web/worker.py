@@ -251,7 +251,13 @@ def _learn(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
     from xordal.web.settings import RunSettings
 
     settings, form = RunSettings.from_json(folder.read("settings")), Form.from_json(folder.read("form"))
-    table = read_upload(folder.upload, settings.reading(form.text()), lambda line: tell(_note(line)))
+    notes: list[dict[str, Any]] = []  # such as how many rows were left out: it holds for what comes out, too
+
+    def say(line: str) -> None:
+        notes.append(_note(line))
+        tell(notes[-1])
+
+    table = read_upload(folder.upload, settings.reading(form.text()), say)
     if table.n_variables < 2 or table.n_rows < 2:
         raise DataError("A network needs at least two columns and two rows.")
     learned = _searched(folder, table, settings, tell, stop)
@@ -261,7 +267,8 @@ def _learn(folder: RunFolder, label: str, tell: Tell, stop: Stop) -> None:
     network.save(folder.network)
     from xordal.web.results import result_of
 
-    folder.write("result", result_of(network, Path(label).stem))
+    result = result_of(network, Path(label).stem)
+    folder.write("result", {**result, "notes": [*(note["words"] for note in notes), *result["notes"]]})
     folder.checkpoint.unlink(missing_ok=True)
     tell({"event": "done"})
 

@@ -491,6 +491,11 @@ def test_the_counts_of_a_rule_are_those_counted_by_hand(page: Page) -> None:
     words = page.get(f"/api/runs/{run}/result")["groups_html"]
     assert f"{n_broken} rows break it, {n_blank} have a missing value in it" in words
     assert "(missing)" not in words  # it has no value in the rule
+    again = page.post(f"/api/runs/{run}/again", code=201)["id"]
+    page.post(f"/api/runs/{again}/learn", {"missing": "drop", "max_links": 1})
+    assert page.wait(again, "done", "failed")["status"] == "done"
+    result = page.get(f"/api/runs/{again}/result")
+    assert result["notes"][0] == f"Dropped {n_blank} of 3,000 rows, which had missing values."
 
 
 def test_two_servers_do_not_share_a_folder(tmp_path: Path) -> None:

@@ -20,10 +20,11 @@ from xordal.counting import plain
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.counting.plain import CountingOracle
 from xordal.counting.total_correlation import total_correlations
+from xordal.scanning import ranking
 from xordal.statistics.fitting import fit_margins
 from xordal.statistics.interaction import interaction_dof, interactions
 from xordal.types.choices import RankBy
-from xordal.types.varsets import varset
+from xordal.types.varsets import VarSet, varset
 
 XOR = CategoricalTable.from_rows(
     ["a", "noise", "b", "c"], [(a, n, b, a ^ b) for a in (0, 1) for b in (0, 1) for n in (0, 1)] * 20
@@ -185,6 +186,53 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
         scan(XOR, order=3, top=2, on_progress=stop)
     assert stopped.value.scanned.sets
     assert not stopped.value.scanned.is_complete
+
+
+@settings(max_examples=some(40), deadline=None)
+@given(tied_tables(), st.integers(2, 4), st.integers(1, 4), st.integers(0, 200))
+def test_sets_that_wait_for_those_of_other_blocks_are_ranked_the_same(
+    table: CategoricalTable, order: int, top: int, most: int
+) -> None:
+    order = min(order, table.n_variables)
+    found = scan(table, order, top, backend="numpy")
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(plain, "_BLOCK", 1)
+        for cells in (0, most):  # none may wait, or some
+            changed.setattr(ranking, "_MOST_WAITING", cells)
+            assert scan(table, order, top, backend="numpy").sets == found.sets
+
+
+@settings(max_examples=some(40), deadline=None)
+@given(st.lists(st.integers(2, 3), min_size=3, max_size=4), st.integers(2, 9), st.integers(0, 2**32 - 1))
+def test_an_interaction_is_the_same_to_the_bit_beside_any_others(
+    levels: list[int], n_tables: int, seed: int
+) -> None:
+    """So that blocks, and with them threads, change nothing."""
+    generator = np.random.default_rng(seed)
+    shares = generator.dirichlet(np.full(prod(levels), 0.3), n_tables)
+    tables = np.array([generator.multinomial(50, share).reshape(levels) for share in shares], dtype=np.float64)
+    found = interactions(tables).tolist()
+    assert found == [float(interactions(np.stack([one, one]))[0]) for one in tables]
+
+
+def test_an_interruption_loses_no_set_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while sets are made exact, after some of them were kept already: they are kept once."""
+    made = ranking.Ranking._interactions
+    calls = []
+
+    def interrupted(self: ranking.Ranking, masks: list[VarSet]) -> list[float]:
+        calls.append(masks)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return made(self, masks)
+
+    monkeypatch.setattr(ranking, "_BATCH", 1)
+    monkeypatch.setattr(ranking.Ranking, "_interactions", interrupted)
+    with pytest.raises(ScanInterrupted) as stopped:
+        scan(XOR, order=3, top=2, backend="numpy")
+    monkeypatch.undo()
+    assert len(calls) > 2
+    assert stopped.value.scanned.sets == scan(XOR, order=3, top=2).sets
 
 
 def test_settings_that_make_no_sense() -> None:

@@ -244,6 +244,8 @@ class BitScan:
     def _pairs(self, firsts: Sequence[int]) -> Found:
         span, none = (min(firsts), max(firsts) + 1), np.empty(0, np.int64)
         sets, shared, _, _ = self._scan_sets(self._prefix, (), none, first_turn(), span)
+        if span[1] - span[0] == len(firsts):  # which are all in the span
+            return sets, np.maximum(shared, 0.0)
         wanted = np.isin(sets[:, 0], np.array(firsts))
         return sets[wanted], np.maximum(shared[wanted], 0.0)
 

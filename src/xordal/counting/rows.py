@@ -85,7 +85,7 @@ class Rows:
         """Return the bits of the columns with few levels; None where counting codes is quicker."""
         codes, n_levels, weights = self.codes
         is_few = n_levels <= MOST_LEVELS
-        few = frozenset(np.flatnonzero(is_few).tolist())
+        few = None if is_few.all() else frozenset(np.flatnonzero(is_few).tolist())
         n_bytes = self.n_rows // 8 * int(n_levels[is_few].sum())
         if self.n_rows > min(_MOST_BITS, _REPEATS * codes.shape[1]):
             return None

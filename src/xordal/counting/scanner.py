@@ -223,7 +223,7 @@ def _cost_by_codes(rows: Rows) -> int:
 
 def _cost_in_bits(rows: Rows, narrow: Sequence[int]) -> int:
     """Return about how many words are multiplied for one set."""
-    planes = max([rows.n_levels[v] - 1 for v in narrow], default=1)
+    planes = int(rows.codes.n_levels[list(narrow)].max(initial=2)) - 1
     return (-(-rows.n_rows // 64) + _SCORING) * max(planes, 1) ** 2
 
 

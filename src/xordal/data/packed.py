@@ -72,11 +72,12 @@ def pack(
     [[0, 1, 1], [2, 0, 2]]
     """
     n_rows = codes.shape[1] if weights is None else int(weights.sum())
-    chosen = range(len(n_levels)) if only is None else only
-    n_planes = [n_levels[v] if v in chosen else 0 for v in range(len(n_levels))]
-    first = np.concatenate([[0], np.cumsum(n_planes, dtype=np.int64)]).astype(np.int64)
+    planes = np.array(n_levels, dtype=np.int64)
+    if only is not None:
+        planes[[v for v in range(len(n_levels)) if v not in only]] = 0
+    first = np.concatenate([[0], np.cumsum(planes)])
     octets = np.zeros((int(first[-1]), -(-n_rows // WORD) * 8), dtype=np.uint8)
-    planes, at, all_rows = np.array(n_planes), first[:-1], np.packbits(np.ones(n_rows, bool), bitorder="little")
+    at, all_rows = first[:-1], np.packbits(np.ones(n_rows, bool), bitorder="little")
 
     def fill(some: NDArray[np.int64]) -> None:
         """Pack columns of equally many levels."""

@@ -1,9 +1,9 @@
 """All sets of m variables ranked: one scan, of which the best are kept.
 
 The scanner is asked for the best so many sets of each combination of numbers of levels, by what they are ranked
-by, and returns little more than these. Each block of them is looked through best first, by the scanner's number
-or bound, until what is left cannot be among the best any more. Exact numbers are made from counts, and p-values
-of sets with few rows per cell from tables drawn at random.
+by, and returns little more than these. They are looked through best first, by the scanner's number or bound,
+until what is left cannot be among the best any more; the few of one block wait for those of the next. Exact
+numbers are made from counts, and p-values of sets with few rows per cell from tables drawn at random.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from xordal.types.varsets import EMPTY, VarSet, members, varset
 
 _BATCH, _LARGEST_BATCH = 32, 4096  # sets made exact at a time, at first and when many must be
 _MOST_CELLS = 1_000_000  # of a table that is fitted
+_MOST_WAITING = 1 << 16  # cells of the sets that wait to be made exact together: a hundredth of a second
 _MOST_AT_ONCE = (
     60_000_000  # sets that begin with one variable, some 30 bytes each when all may be among the best
 )
@@ -130,12 +131,13 @@ class Ranking:
         self._target = target
         self._by = by
         self._best: list[RankedSet] = []
+        self._waiting: list[tuple[NDArray[np.int32], NDArray[np.float64]]] = []
         self.n_scanned = 0
-        largest = prod(sorted(n_levels)[-order:])
-        if largest > _MOST_CELLS:
+        self._largest = prod(sorted(n_levels)[-order:])
+        if self._largest > _MOST_CELLS:
             raise DataError(
-                f"The table of the {order} columns with most levels has {largest:,} cells; a scan takes up to "
-                f"{_MOST_CELLS:,}. Leave out columns with many levels, or merge their rare ones."
+                f"The table of the {order} columns with most levels has {self._largest:,} cells; a scan takes "
+                f"up to {_MOST_CELLS:,}. Leave out columns with many levels, or merge their rare ones."
             )
         others = len(n_levels) - (target is not None)
         at_once = comb(others - 1, order - 1 - (target is not None))
@@ -167,10 +169,12 @@ class Ranking:
             on_progress(RankProgress(self.n_scanned, self.n_sets))
             if monotonic() > deadline:
                 return
+        self._look_at_waiting()
         self._fill_up()
 
     def best(self) -> tuple[RankedSet, ...]:
         """Return the best sets found so far, the most significant first."""
+        self._look_at_waiting()
         checked = [self._by_simulation(found) if self._is_sparse(found) else found for found in self._best]
         return tuple(sorted(checked, key=_rank))
 
@@ -186,12 +190,12 @@ class Ranking:
 
     def _fill_up(self) -> None:
         """Add sets of which nothing can be tested, the first of them, where there are too few others."""
-        room, every = self._top - len(self._best), combinations(range(len(self._levels)), self._order)
+        room = self._top - len(self._best)
         if not room:
             return
         untested = (
             chosen
-            for chosen in every
+            for chosen in combinations(range(len(self._levels)), self._order)
             if not self._dof(tuple(self._levels[list(chosen)].tolist()))
             and (self._target is None or self._target in chosen)
         )
@@ -204,7 +208,7 @@ class Ranking:
         return prod(levels) - 1 - sum(r - 1 for r in levels)
 
     def _look_through(self, block: ScanBlock) -> Iterator[float]:
-        """Make the sets of a block exact, the most promising first, as long as one may be among the best.
+        """Make the sets of a block exact, or let them wait where they are few.
 
         Yields the share of the block that is done, now and then.
         """
@@ -212,6 +216,24 @@ class Ranking:
             return
         sets = self._whole(block.sets)
         lowest = self._lowest_log_p(sets, block.shared + self._oracle.error)
+        promising = lowest < self._floor
+        sets, lowest = sets[promising], lowest[promising]
+        if (sum(len(some) for some, _ in self._waiting) + len(sets)) * self._largest <= _MOST_WAITING:
+            self._waiting.append((sets, lowest))
+            return
+        self._look_at_waiting()
+        yield from self._made_exact(sets, lowest)
+
+    def _look_at_waiting(self) -> None:
+        """Make those exact that wait."""
+        if self._waiting:
+            sets, lowest = zip(*self._waiting, strict=True)
+            for _ in self._made_exact(np.concatenate(sets), np.concatenate(lowest)):
+                pass
+            self._waiting = []  # only now: an interruption loses none
+
+    def _made_exact(self, sets: NDArray[np.int32], lowest: NDArray[np.float64]) -> Iterator[float]:
+        """Make sets exact, the most promising first, as long as one may be among the best."""
         best_first = np.argsort(lowest, kind="stable")
         start, n_next = 0, max(_BATCH, self._top)
         while start < len(best_first):
@@ -244,6 +266,7 @@ class Ranking:
         masks = [varset(chosen) for chosen in sets.tolist()]
         singles = [varset([v]) for v in np.unique(sets).tolist()]
         of = dict(zip(singles, self._oracle.entropies(singles).tolist(), strict=True))
+        best = {known.variables: known for known in self._best}
         for mask, together, own in zip(
             masks, self._oracle.entropies(masks).tolist(), self._interactions(masks), strict=True
         ):
@@ -251,8 +274,8 @@ class Ranking:
             dof = self._dof(self._levels_of(mask))
             value = own if self._by == "interaction" else total
             log_p = log_tail_of(2 * self._n_rows * value, dof) if dof else 0.0
-            self._best.append(RankedSet(mask, total, own, dof, log_p, self._corrected(log_p)))
-        self._best = sorted(self._best, key=_rank)[: self._top]
+            best[mask] = RankedSet(mask, total, own, dof, log_p, self._corrected(log_p))
+        self._best = sorted(best.values(), key=_rank)[: self._top]
 
     def _interactions(self, masks: list[VarSet]) -> list[float]:
         """Return the interaction of each set, those of equal levels fitted together."""
@@ -265,7 +288,9 @@ class Ranking:
             for start in range(0, len(same), most):
                 part = same[start : start + most]
                 tables = self._tables(part)
-                found.update(zip(part, interactions(tables).tolist(), strict=True))
+                if len(part) == 1 < most:  # one by itself is fitted in another way, and rounded otherwise
+                    tables = np.repeat(tables, 2, axis=0)
+                found.update(zip(part, interactions(tables).tolist(), strict=False))
         return [found[mask] for mask in masks]
 
     def _tables(self, masks: list[VarSet]) -> NDArray[np.float64]:

@@ -312,15 +312,25 @@ def _contrasts(levels: tuple[int, ...], term: Axes) -> Floats:
 
 
 def _finished(fitted: Floats, wanted: Floats, design: Floats) -> Floats:
-    """Return fitted tables made exact by Newton's method, each step halved until it is one downhill."""
-    n_rows = np.maximum(wanted.sum(axis=1), 1e-300)
-    now = fitted
+    """Return fitted tables made exact by Newton's method, each step halved until it is one downhill.
+
+    Each table takes its own steps, multiplied by itself: it comes out the same to the bit beside any others.
+    """
+    bars = _PRECISION * np.maximum(wanted.sum(axis=1), 1e-300)
+    found, left = fitted.copy(), np.arange(len(fitted))
     for _ in range(_MOST_STEPS):
-        slope = (wanted - now) @ design
-        if np.all(np.abs(slope).max(axis=1) <= _PRECISION * n_rows):
+        slope = _times(wanted[left] - found[left], design)
+        is_left = np.abs(slope).max(axis=1) > bars[left]
+        left, slope = left[is_left], slope[is_left]
+        if not len(left):
             break
-        now = _step(now, wanted, slope, design)
-    return now
+        found[left] = _step(found[left], wanted[left], slope, design)
+    return found
+
+
+def _times(rows: Floats, matrix: Floats) -> Floats:
+    """Return each row times a matrix: one product of all would be rounded by how many rows there are."""
+    return np.asarray((rows[:, None, :] @ matrix)[:, 0, :])
 
 
 def _step(now: Floats, wanted: Floats, slope: Floats, design: Floats) -> Floats:
@@ -328,7 +338,7 @@ def _step(now: Floats, wanted: Floats, slope: Floats, design: Floats) -> Floats:
     size = np.trace(curvature, axis1=1, axis2=2)
     # Parameters that no row speaks about would make the matrix singular.
     curvature += (1e-14 * size)[:, None, None] * np.eye(design.shape[1])
-    change = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0] @ design.T
+    change = _times(np.asarray(np.linalg.solve(curvature, slope[:, :, None])[:, :, 0], np.float64), design.T)
     before, best = _height(now, wanted), now.copy()
     length, left = 1.0, np.arange(len(now))
     for _ in range(_MOST_HALVES):

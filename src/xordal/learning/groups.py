@@ -51,8 +51,7 @@ def with_groups(
         exact = tuple(measured_exactly(known.source, submodel) for submodel in colored.submodels)
         colored = replace(colored, submodels=exact)
     else:
-        alpha = plan.criterion.alpha if isinstance(plan.criterion, Significance) else Significance().alpha
-        data = Data(known.oracle, judge, known.sample(plan), known.levels, alpha, known.watch.check)
+        data = Data(known.oracle, judge, known.sample(plan), known.levels, plan.alpha, known.watch.check)
         look = discover_by_size if hidden_by == "size" else discover
         colored = look(data, graph, most_sets)
     by_letter = {"hidden_by": "letter"} if hidden_by == "letter" else {}

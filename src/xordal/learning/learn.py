@@ -181,6 +181,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
         if ruled != FREE or plan.limits != Limits() or checkpoint is not None:
             raise SettingsError("The reference engine knows no constraints, no limits and no checkpoint.")
         run = _reference(source, plan, on_entry)
+        graph = _graph(known, run)
     else:
         with _journal(checkpoint, source, plan) as journal:
             problem = known.problem(plan, judge, ruled, journal)
@@ -197,11 +198,10 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
             )
             try:
                 with interruptible(), rarely_collected():
-                    run = search.run()
+                    run, graph = search.run(), search.graph
             except KeyboardInterrupt:
                 run = search.so_far()
                 raise Interrupted(_timed(_learned(known, _graph(known, run), run, plan), watch)) from None
-    graph = _graph(known, run)
     learned = _learned(known, graph, run, plan)
     say = notice or (lambda line: None)
     if find_groups and (line := announcement(learned.cliques)) is not None:
@@ -214,7 +214,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
                 learned = with_groups(known, graph, learned, plan, judge, hidden_by)
             if with_rules_too and run.is_complete and isinstance(source, CategoricalTable):
                 watch.phases.turn_to("rules")
-                learned = with_rules(source, learned, plan, on_entry, watch.check)
+                learned = with_rules(source, graph, learned, plan, on_entry, watch.check)
     except Stopped as stopped:
         if watch.phases.now == "rules":
             say(f"The {stopped.by} was reached while looking for rules: not all of them may be told.")
@@ -310,6 +310,7 @@ def _reference(
 
 
 def _graph(known: Known, run: SearchRun) -> ChordalGraph:
+    """Return the graph behind a trace, where no search has it: one that was interrupted may be a step ahead."""
     return ChordalGraph.empty(len(known.variables)).add(links_after(run.trace))
 
 

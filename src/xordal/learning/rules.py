@@ -14,14 +14,11 @@ from xordal.pi.following import without_parts_of
 from xordal.pi.joint import Joint
 from xordal.rules.beside import rules_beside
 from xordal.search.plan import Plan
-from xordal.statistics.criterion import EntropyDecrement
 from xordal.statistics.weights import RULES
 from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule
 from xordal.types.trace import TraceEntry
 from xordal.types.varsets import varset
-
-_ALPHA_OF_RULES = 0.05  # where the criterion has no level, of which rules could have their share
 
 
 def seeks_rules(chosen: bool | None, source: CategoricalTable | Joint, plan: Plan, *, is_default: bool) -> bool:
@@ -35,12 +32,12 @@ def seeks_rules(chosen: bool | None, source: CategoricalTable | Joint, plan: Pla
     if source.design is not None:  # how surprising a sum is, is known for plain rows
         source.plain("The search for rules") if chosen else None
         return False
-    is_paper = isinstance(plan.criterion, EntropyDecrement) or plan.engine == "reference"
-    return is_default and not is_paper if chosen is None else chosen
+    return is_default and not plan.is_paper if chosen is None else chosen
 
 
 def with_rules(
     table: CategoricalTable,
+    graph: ChordalGraph,
     learned: Learned,
     plan: Plan,
     on_entry: Callable[[TraceEntry], None],
@@ -51,12 +48,9 @@ def with_rules(
     ``check`` is called several times a second and may end the search for rules by raising.
     """
     groups = learned.submodels or ()
-    alpha = getattr(plan.criterion, "alpha", None)
-    alpha = alpha if isinstance(alpha, float) else _ALPHA_OF_RULES
-    found = rules_beside(table, alpha, groups, check=check)
+    found = rules_beside(table, plan.alpha, groups, check=check)
     if found:
-        graph = ChordalGraph.empty(table.n_variables).add(learned.links)
-        found = beyond_links(table, graph, found, RULES * alpha)
+        found = beyond_links(table, graph, found, RULES * plan.alpha)
     told = {group.variables for group in groups if group.rule is not None and group.rule.additive is not None}
     entries = [
         rule_entry(rule, learned.run.graphs_tested) for rule in found if varset(rule.variables) not in told

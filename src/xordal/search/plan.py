@@ -86,6 +86,16 @@ class Plan:
             limits or Limits(),
         )
 
+    @property
+    def is_paper(self) -> bool:
+        """Whether the paper's criterion or engine decides: nothing goes beyond it then, unless it is named."""
+        return isinstance(self.criterion, EntropyDecrement) or self.engine == "reference"
+
+    @property
+    def alpha(self) -> float:
+        """The level of what is tested beside the criterion: its own where it has one, else the usual one."""
+        return self.criterion.alpha if isinstance(self.criterion, Significance) else Significance().alpha
+
     def to_json(self) -> dict[str, object]:
         """Return the settings as they are reported."""
         bound = {} if self.max_variables is None else {"max_variables": self.max_variables}

@@ -13,6 +13,7 @@ from tests.examples import some
 from xordal.data.table import CategoricalTable
 from xordal.rules.coding import Coding, coded_by_levels
 from xordal.rules.elimination import Effort, _dense, _packed
+from xordal.rules.quick import _solved_by_bits, _solved_by_words
 from xordal.rules.sparse import echelon, sparse_basis
 
 
@@ -65,6 +66,20 @@ def test_packed_words_solve_what_numbers_solve(seed: int) -> None:
     dense, _ = _dense(coding, codes, rows, 2, Effort(True, False), generator)
     packed, _ = _packed(coding, codes, rows, len(rows), Effort(True, True), generator)
     assert len(dense) == 4 and np.array_equal(echelon(dense, 2), echelon(packed, 2))
+
+
+@settings(max_examples=some(60), deadline=None)
+@given(st.integers(1, 150), st.integers(1, 150), st.integers(0, 40), st.integers(0, 2**32 - 1))
+def test_choices_of_rows_are_solved_alike_in_numbers_and_in_words(
+    n_columns: int, n_rows: int, n_sums: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    bits = generator.integers(0, 2, (n_columns, n_rows)).astype(np.uint8)
+    for place in generator.integers(0, n_columns, n_sums):
+        bits[place] = bits[generator.integers(0, n_columns, 3)].sum(axis=0) % 2
+    found = _solved_by_bits(bits)
+    assert not (found @ bits % 2).any()
+    assert np.array_equal(found, _solved_by_words(bits))
 
 
 def test_packed_words_find_a_parity_that_some_rows_break() -> None:

@@ -46,6 +46,35 @@ def reduce_system(system: Any, order: Any) -> Any:
 
 
 @kernel
+def solve(columns: Any, parts: Any) -> Any:
+    """Add to each column earlier ones of those that are left, so that its first row with a 1 is not theirs.
+
+    Return which are then zero in all rows. ``parts`` says what each is made of, a bit for each column; it comes
+    as each column by itself. What a column that becomes zero is made of does not depend on the order of rows.
+    """
+    n_words = columns.shape[1]
+    with_first, is_zero = np.full(n_words * 64, -1, np.int64), np.zeros(len(columns), np.bool_)
+    for one in range(len(columns)):
+        mine, own, word = columns[one], parts[one], 0
+        while True:
+            while word < n_words and mine[word] == 0:
+                word += 1
+            if word == n_words:
+                is_zero[one] = True
+                break
+            bit = 64 * word + popcount((mine[word] & -mine[word]) - np.uint64(1))
+            if with_first[bit] < 0:
+                with_first[bit] = one
+                break
+            theirs, more = columns[with_first[bit]], parts[with_first[bit]]
+            for t in range(word, n_words):
+                mine[t] ^= theirs[t]
+            for t in range(len(own)):
+                own[t] ^= more[t]
+    return is_zero
+
+
+@kernel
 def exchange(system: Any, own: Any, n_rows: int, leaving: Any, entering: Any) -> None:
     """Give some combinations other rows of their own."""
     is_chosen = np.zeros(n_rows, np.bool_)

@@ -23,7 +23,7 @@ from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.search.candidate import Candidate, addition, candidate, of_chain
-from xordal.search.constraints import FREE, Rules
+from xordal.search.constraints import ALL_ALLOWED, Allowed
 from xordal.search.problem import Judged, Problem, evidence, judge
 from xordal.search.schedule import Position, Schedule
 from xordal.statistics.chi_squared import log_tails
@@ -40,7 +40,7 @@ def plain_search(
     criterion: Criterion,
     *,
     max_variables: int | None = None,
-    rules: Rules = FREE,
+    allowed: Allowed = ALL_ALLOWED,
     fill_in: bool = False,
     prune: bool = False,
     local: bool = False,
@@ -50,7 +50,7 @@ def plain_search(
     oracle = CachedOracle(CountingOracle(counter, table.n_levels))
     k = schedule.max_links
     if isinstance(criterion, Significance):
-        rules = rules.with_copies(table.n_variables, copies_by_the_letter(table))
+        allowed = allowed.with_copies(table.n_variables, copies_by_the_letter(table))
     sample = Sample(table.n_levels, table.n_rows, counter, k, max_variables or k + 1)
     problem = Problem(
         oracle,
@@ -59,7 +59,7 @@ def plain_search(
         table.n_levels,
         table.n_rows,
         max_variables,
-        rules,
+        allowed,
         fill_in,
     )
     run = _Run(problem, schedule, prune, local, max_variables or k + 1)
@@ -97,9 +97,9 @@ class _Run:
         self.graphs_tested = self.n_scored = 0
 
     def carry_out(self) -> None:
-        rules = self.problem.rules
-        if rules.required:
-            start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))), rules.fill_in)
+        allowed = self.problem.allowed
+        if allowed.required:
+            start = addition(self.graph, tuple(sorted((*allowed.required, *allowed.fill_in))), allowed.fill_in)
             assert start is not None
             self.add(0, judge(self.problem, [start])[0])
         self.to_the_end()
@@ -172,9 +172,9 @@ class _Run:
         return bool(links)
 
     def idlest(self) -> tuple[Evidence, float | None] | None:
-        rules, judging = self.problem.rules, self.problem.judge
+        allowed, judging = self.problem.allowed, self.problem.judge
         idle: list[tuple[float, Evidence, float | None]] = []
-        for link in set(self.graph.links) - {*rules.required, *rules.fill_in}:
+        for link in set(self.graph.links) - {*allowed.required, *allowed.fill_in}:
             without = flip(self.graph, link)
             if without is None:
                 continue
@@ -390,7 +390,7 @@ def moves_from(problem: Problem, at: ChordalGraph) -> list[tuple[Link, ChordalGr
     able = [
         (link, flipped)
         for link, flipped in flips
-        if flipped is not None and follows_rules(problem.rules, at, flipped, link)
+        if flipped is not None and is_move_allowed(problem.allowed, at, flipped, link)
     ]
     judged = judge(problem, [bringing(at, flipped, link) for link, flipped in able])
     signs = [-1 if link in at.links else 1 for link, _ in able]
@@ -400,21 +400,21 @@ def moves_from(problem: Problem, at: ChordalGraph) -> list[tuple[Link, ChordalGr
     ]
 
 
-def follows_rules(rules: Rules, at: ChordalGraph, flipped: ChordalGraph, link: Link) -> bool:
+def is_move_allowed(allowed: Allowed, at: ChordalGraph, flipped: ChordalGraph, link: Link) -> bool:
     """Whether a move removes no required link, adds no forbidden one and builds no clique that is too large."""
     if link in at.links:
-        return link not in {*rules.required, *rules.fill_in}
-    return rules.may_complete(varset(link)) and all(
-        clique.bit_count() <= rules.max_clique for clique in maximal_cliques(flipped)
+        return link not in {*allowed.required, *allowed.fill_in}
+    return allowed.may_complete(varset(link)) and all(
+        clique.bit_count() <= allowed.max_clique for clique in maximal_cliques(flipped)
     )
 
 
 def legal(problem: Problem, graph: ChordalGraph, i: int) -> Iterator[Candidate]:
     """Yield every legal candidate of one pass."""
     for variables in variable_sets(graph, i, problem.max_variables):
-        if problem.rules.may_complete(variables):
+        if problem.allowed.may_complete(variables):
             found = candidate(graph, variables)
-            if found is not None and problem.rules.may_change(found.change):
+            if found is not None and problem.allowed.may_change(found.change):
                 yield found
 
 
@@ -434,12 +434,12 @@ def with_fill_in(problem: Problem, graph: ChordalGraph, i: int) -> tuple[int, li
     """
     n_scored, best = 0, []
     for variables in variable_sets(graph, i, problem.max_variables):
-        if not problem.rules.may_complete(variables) or not is_admitted(problem, graph, variables):
+        if not problem.allowed.may_complete(variables) or not is_admitted(problem, graph, variables):
             continue
         accepted = []
         for done in completions(graph, SeparatorPaths(graph), variables, problem.n_levels):
             links = tuple(sorted((x, y) for x, y, _ in done.steps))
-            if not done.fill_in or not is_allowed(problem.rules, graph, links, done.fill_in):
+            if not done.fill_in or not is_allowed(problem.allowed, graph, links, done.fill_in):
                 continue
             n_scored += 1
             itself = of_chain(variables, done.own)
@@ -497,10 +497,10 @@ def largest_part_of(graph: ChordalGraph, n_levels: tuple[int, ...]) -> int | Non
     return max(found)
 
 
-def is_allowed(rules: Rules, graph: ChordalGraph, links: LinkSet, fill_in: LinkSet) -> bool:
+def is_allowed(allowed: Allowed, graph: ChordalGraph, links: LinkSet, fill_in: LinkSet) -> bool:
     """Whether nothing that is filled in is forbidden, and no clique becomes too large."""
     cliques = maximal_cliques(graph.add(links))
-    return rules.may_add(fill_in) and all(clique.bit_count() <= rules.max_clique for clique in cliques)
+    return allowed.may_add(fill_in) and all(clique.bit_count() <= allowed.max_clique for clique in cliques)
 
 
 def best_completion(problem: Problem, accepted: list[tuple[float, Judged]]) -> Judged:

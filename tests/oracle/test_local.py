@@ -25,7 +25,7 @@ from xordal.counting.oracle import CachedOracle
 from xordal.graph.chordal import ChordalGraph, is_chordal, linked
 from xordal.graph.junction_tree import maximal_cliques
 from xordal.graph.moves import way, waypoint_of
-from xordal.search.constraints import FREE, Rules, rules
+from xordal.search.constraints import ALL_ALLOWED, Allowed, allowed_by
 from xordal.search.passes import passes
 from xordal.search.problem import Problem
 from xordal.search.refine.local import LocalSearch
@@ -171,9 +171,9 @@ def same_trace_as_plain(
         fast = learn(
             table, max_links=k, criterion=criterion, constraints=constraints, limits=limits, find_rules=False
         )
-    ruled = rules(table.names, constraints, limits)
+    allowed = allowed_by(table.names, constraints, limits)
     plain = plain_search(
-        table, Schedule("printed", k), criterion, rules=ruled, fill_in=True, prune=True, local=True
+        table, Schedule("printed", k), criterion, allowed=allowed, fill_in=True, prune=True, local=True
     )
     assert fast.trace == plain.trace
     assert fast.run.graphs_tested == plain.graphs_tested
@@ -232,7 +232,7 @@ class Given:
         raise NotImplementedError
 
 
-def random_problem(n: int, seed: int, spread: float, ruled: Rules = FREE) -> Problem:
+def random_problem(n: int, seed: int, spread: float, allowed: Allowed = ALL_ALLOWED) -> Problem:
     """Return a problem in which sets are worth minus their links, and random numbers."""
     known: dict[VarSet, float] = {}
 
@@ -243,7 +243,7 @@ def random_problem(n: int, seed: int, spread: float, ruled: Rules = FREE) -> Pro
         return known[s]
 
     oracle = CachedOracle(ExactOracle(np.full((2,) * n, 2.0**-n)))
-    return Problem(oracle, None, Given(worth), (2,) * n, 100, None, ruled)  # type: ignore[arg-type]
+    return Problem(oracle, None, Given(worth), (2,) * n, 100, None, allowed)  # type: ignore[arg-type]
 
 
 @settings(max_examples=some(60))
@@ -339,12 +339,12 @@ def test_kernels_try_the_same_sequences(n: int) -> None:
     for seed in range(1 if n == 70 else 4):
         generator = np.random.default_rng([seed, n])
         graph = grown_graph(n, generator)
-        ruled = FREE
+        allowed = ALL_ALLOWED
         if seed % 2:
             absent = [pair for pair in combinations(range(n), 2) if pair not in set(graph.links)]
             barred = tuple(absent[at] for at in generator.integers(len(absent), size=n // 3).tolist())
-            ruled = Rules(graph.links[:2], (), tuple(map(VarSet, linked([0] * n, barred))), 5)
-        problem = random_problem(4, seed, float(generator.choice([1.0, 2.0])), ruled)
+            allowed = Allowed(graph.links[:2], (), tuple(map(VarSet, linked([0] * n, barred))), 5)
+        problem = random_problem(4, seed, float(generator.choice([1.0, 2.0])), allowed)
         problem = replace(problem, oracle=NoEntropies(), n_levels=(2,) * n)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(LocalSearch, "_is_worth_kernels", kernels_always)
@@ -375,7 +375,7 @@ def test_the_best_of_all_chordal_graphs(n: int, seed: int, data: st.DataObject) 
     largest = max(c.bit_count() for c in maximal_cliques(ChordalGraph.empty(n).add(required)))
     most = data.draw(st.sampled_from([inf, max(2, largest)]))
     masks = tuple(map(VarSet, linked([0] * n, forbidden)))
-    ruled = Rules(required, (), masks if forbidden else (), most)
+    ruled = Allowed(required, (), masks if forbidden else (), most)
     allowed = [
         score
         for links, score in zip(everything(n).links, everything(n).scores(worth), strict=True)

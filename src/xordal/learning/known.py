@@ -16,7 +16,7 @@ from xordal.errors import SettingsError
 from xordal.pi.joint import Joint
 from xordal.scanning.cost import cost_text, is_long, seconds_of, sets_to_scan
 from xordal.search.checkpoint import Journal
-from xordal.search.constraints import Rules
+from xordal.search.constraints import Allowed
 from xordal.search.limits import Watch
 from xordal.search.plan import Plan
 from xordal.search.problem import Problem
@@ -102,7 +102,7 @@ class Known:
         self,
         plan: Plan,
         judge: Judge,
-        ruled: Rules,
+        allowed: Allowed,
         journal: Journal | None,
     ) -> Problem:
         """Return the search to be carried out."""
@@ -113,7 +113,7 @@ class Known:
             self.n_levels,
             self.n_rows,
             plan.max_variables,
-            ruled,
+            allowed,
             plan.fill_in,
             watch=self.watch,
             has_p_values=isinstance(plan.criterion, Significance),

@@ -24,7 +24,7 @@ from xordal.learning.rules import seeks_rules, with_rules
 from xordal.pi.joint import Joint
 from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.collector import rarely_collected
-from xordal.search.constraints import FREE, Constraints, rules
+from xordal.search.constraints import ALL_ALLOWED, Constraints, allowed_by
 from xordal.search.driver import GoOn, Progress, Search
 from xordal.search.limits import Limits, Stopped, Watch
 from xordal.search.plan import Plan
@@ -173,18 +173,18 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
         raise Interrupted(_nothing(source, plan)) from None
     except Stopped as stopped:
         return _nothing(source, plan, stopped.by)
-    ruled = rules(known.variables, plan.constraints, plan.limits)
+    allowed = allowed_by(known.variables, plan.constraints, plan.limits)
     if isinstance(plan.criterion, Significance):
-        ruled = ruled.with_copies(len(known.variables), known.copies)
+        allowed = allowed.with_copies(len(known.variables), known.copies)
     judge = plan.criterion.on(known.sample(plan))
     if engine == "reference":
-        if ruled != FREE or plan.limits != Limits() or checkpoint is not None:
+        if allowed != ALL_ALLOWED or plan.limits != Limits() or checkpoint is not None:
             raise SettingsError("The reference engine knows no constraints, no limits and no checkpoint.")
         run = _reference(source, plan, on_entry)
         graph = _graph(known, run)
     else:
         with _journal(checkpoint, source, plan) as journal:
-            problem = known.problem(plan, judge, ruled, journal)
+            problem = known.problem(plan, judge, allowed, journal)
             search = Search(
                 problem,
                 plan.schedule,

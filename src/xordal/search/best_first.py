@@ -1,4 +1,4 @@
-"""The best candidate of one kind, found with as little work as possible.
+"""The best candidate of those that are completed in one way, found with as little work as possible.
 
 Each set goes through three stages, each dearer than the one before:
 

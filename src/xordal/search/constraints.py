@@ -1,8 +1,8 @@
 """What a user knows beforehand: links that must or must not be there, cliques that must not grow too large.
 
-Constraints name columns; :func:`rules` turns them into the numbers the search speaks in. The search begins with
-the required links, completed where they are not chordal, and then passes over every
-candidate that would add a forbidden link or build a clique larger than allowed.
+Constraints name columns; :func:`allowed_by` turns them into the numbers the search speaks in. The search begins
+with the required links, completed where they are not chordal, and then passes over every candidate that would
+add a forbidden link or build a clique larger than allowed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Constraints:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Allowed:
     """Constraints and limits in variable numbers: where the search starts and what it may add.
 
     Attributes
@@ -85,16 +85,16 @@ class Rules:
             s.bit_count() <= self.max_clique for s, sign in change.items() if sign > 0
         )
 
-    def with_copies(self, n_variables: int, copies: LinkSet) -> Rules:
-        """Return the rules with which a column that copies another is linked with that one at most.
+    def with_copies(self, n_variables: int, copies: LinkSet) -> Allowed:
+        """Return what is allowed where a column that copies another is linked with that one at most.
 
         ``copies`` are pairs of a column and one that copies it. A copy of which a link is required is no worse
         than the column itself, and stays as free.
 
         Examples
         --------
-        >>> rules = Rules().with_copies(3, copies=((0, 2),))
-        >>> rules.may_complete(VarSet(0b101)), rules.may_complete(VarSet(0b110))
+        >>> allowed = Allowed().with_copies(3, copies=((0, 2),))
+        >>> allowed.may_complete(VarSet(0b101)), allowed.may_complete(VarSet(0b110))
         (True, False)
         """
         wanted = {v for link in self.required for v in link}
@@ -129,11 +129,11 @@ def _an_end_of_each(forbidden: Sequence[int]) -> VarSet:
     return VarSet(found)
 
 
-FREE = Rules()
+ALL_ALLOWED = Allowed()
 """No constraints and no limits."""
 
 
-def rules(names: Sequence[str], constraints: Constraints, limits: Limits) -> Rules:
+def allowed_by(names: Sequence[str], constraints: Constraints, limits: Limits) -> Allowed:
     """Return constraints and limits in the numbers of the columns.
 
     Raises
@@ -155,7 +155,7 @@ def rules(names: Sequence[str], constraints: Constraints, limits: Limits) -> Rul
         if clique.bit_count() > largest:
             told = ", ".join(names[v] for v in members(clique))
             raise SettingsError(f"The required links make a clique of {told}, larger than max_clique allows.")
-    return Rules(
+    return Allowed(
         required,
         filled,
         tuple(map(VarSet, linked([0] * len(names), forbidden))) if forbidden else (),

@@ -267,9 +267,10 @@ class Search:
         return self._lookaheads[i].best()
 
     def _add_required(self) -> None:
-        rules = self._problem.rules
-        if rules.required:
-            start = addition(self.graph, tuple(sorted((*rules.required, *rules.fill_in))), rules.fill_in)
+        allowed = self._problem.allowed
+        if allowed.required:
+            links = tuple(sorted((*allowed.required, *allowed.fill_in)))
+            start = addition(self.graph, links, allowed.fill_in)
             assert start is not None, "required links and their fill-in are chordal"
             (required,) = judge(self._problem, [start])
             self._learn(self._entry(0, required))

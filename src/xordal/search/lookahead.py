@@ -1,7 +1,7 @@
 """One i-link-only search: the best legal set of i links, pass after pass (function lookahead, lines 3-7).
 
 A lookahead is a list of sources and two ways to complete what they find: as it is, as in the paper, and with
-fill-in. The best of either kind competes by rank. Whoever adds a source adds a line to
+fill-in. The best of either way competes by rank. Whoever adds a source adds a line to
 :meth:`Lookahead._sources`.
 """
 
@@ -35,7 +35,7 @@ class Lookahead:
         problem, state = held.problem, held.state
         self._problem, self._held, self._i = problem, held, i
         n = state.graph.n_vertices
-        self._largest = int(min(n, problem.max_variables or i + 1, i + 1, problem.rules.max_clique))
+        self._largest = int(min(n, problem.max_variables or i + 1, i + 1, problem.allowed.max_clique))
         scans = [SetScan(problem, m, held.tell) for m in range(2, self._largest + 1) if comb(m, 2) == i]
         plain = [*map(Free, scans), *self._sources(BY_COMPONENT)]
         self._ways = [BestFirst(held, AsItIs(problem, state, i), plain)]

@@ -64,9 +64,9 @@ class Plan:
                 f"criterion must be one such as Significance(0.01), not {criterion!r}. "
                 f"One of your own has {', '.join(needed)}."
             )
-        for name, given, kind in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
-            if given is not None and not isinstance(given, kind):
-                raise SettingsError(f"{name} must be xordal.{kind.__name__}(...), not {given!r}.")
+        for name, given, wanted in (("constraints", constraints, Constraints), ("limits", limits, Limits)):
+            if given is not None and not isinstance(given, wanted):
+                raise SettingsError(f"{name} must be xordal.{wanted.__name__}(...), not {given!r}.")
         if max_links is not None and max_variables is not None:
             raise SettingsError("Give max_links (k) or max_variables (m), not both.")
         if max_variables is not None and max_variables < 2:

@@ -17,7 +17,7 @@ from xordal.counting.oracle import EntropyOracle, ScanBlock, Scanner
 from xordal.graph.chain import Addition
 from xordal.graph.signed_sets import change, free_parameters
 from xordal.search.candidate import Candidate, gains
-from xordal.search.constraints import FREE, Rules
+from xordal.search.constraints import ALL_ALLOWED, Allowed
 from xordal.search.limits import Limits, Watch
 from xordal.search.shapes import Shapes
 from xordal.statistics.criterion import Evidence, Judge, Verdict
@@ -71,7 +71,7 @@ class Problem:
         Number of rows; None for an exact joint.
     max_variables
         Largest variable set that a pass may complete; None leaves the paper's bound.
-    rules
+    allowed
         What is required, forbidden and limited.
     fill_in
         Whether sets that break chordality are candidates together with their fill-in.
@@ -95,7 +95,7 @@ class Problem:
     n_levels: tuple[int, ...]
     n_rows: int | None
     max_variables: int | None = None
-    rules: Rules = FREE
+    allowed: Allowed = ALL_ALLOWED
     fill_in: bool = False
     known_blocks: Mapping[int, Iterable[ScanBlock]] = field(default_factory=dict, compare=False)
     on_scanned: Callable[[int, ScanBlock], None] = field(default=lambda size, block: None, compare=False)

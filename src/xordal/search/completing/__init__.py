@@ -1,4 +1,4 @@
-"""How a variable set is completed: as it is, or with fill-in. The only place that asks what the rules allow.
+"""How a variable set is completed: as it is, or with fill-in. The only place that asks what is allowed.
 
 There are two ways to complete a set W with i missing links.
 

@@ -1,4 +1,4 @@
-"""What the rules allow: nobody else asks them of a candidate."""
+"""What constraints and limits allow: nobody else asks them of a candidate."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from xordal.types.varsets import VarSet
 
 
 def legal(problem: Problem, state: GraphState, variables: VarSet) -> Candidate | None:
-    """Return the candidate that completes a set as it is; None if chordality or a rule forbids it."""
+    """Return the candidate that completes a set as it is; None if it must not be completed so."""
     problem.watch.check()
-    rules = problem.rules
-    if not rules.may_complete(variables):
+    allowed = problem.allowed
+    if not allowed.may_complete(variables):
         return None
     found = candidate(state.graph, variables)
-    return found if found is not None and rules.may_change(found.change) else None
+    return found if found is not None and allowed.may_change(found.change) else None
 
 
-def allowed(problem: Problem, offered: Iterable[Completion]) -> list[Completion]:
-    """Return those of the offered completions that need fill-in and that no rule forbids."""
-    rules = problem.rules
-    needed = [done for done in offered if done.fill_in and rules.may_add(done.fill_in)]
-    return [done for done in needed if done.largest_clique <= rules.max_clique]
+def allowed_fill_ins(problem: Problem, offered: Iterable[Completion]) -> list[Completion]:
+    """Return those of the offered completions that need fill-in and that nothing forbids."""
+    allowed = problem.allowed
+    needed = [done for done in offered if done.fill_in and allowed.may_add(done.fill_in)]
+    return [done for done in needed if done.largest_clique <= allowed.max_clique]

@@ -36,7 +36,7 @@ from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
 from xordal.search.candidate import Candidate, gains, of_chain
 from xordal.search.completing.fill_in_rule import FillInRule
-from xordal.search.completing.legality import allowed
+from xordal.search.completing.legality import allowed_fill_ins
 from xordal.search.problem import Judged, Problem, Sum, accepted, evidence, verdicts
 from xordal.search.sources.bounded import BoundedSets
 from xordal.search.state import Change, GraphState
@@ -184,7 +184,7 @@ class WithFillIn:
             self._admitted[s] = one
             for v in members(VarSet(s | one.region)):
                 self._near.setdefault(v, set()).add(s)
-        able = [s for s in sets if self._problem.rules.may_complete(s)]
+        able = [s for s in sets if self._problem.allowed.may_complete(s)]
         pairs = [s for s in able if s.bit_count() == 2]
         rows = [(s, inf) for s in able if s.bit_count() > 2]
         for s, some in zip(pairs, self._fill_ins(pairs), strict=True):
@@ -238,7 +238,7 @@ class WithFillIn:
                 elif one is not None and s.bit_count() > 2 and not one.is_scored:
                     one.is_scored = True
                     offered = self._rule.completions(s)
-                    of_larger += [(s, Filled(one, done)) for done in allowed(self._problem, offered)]
+                    of_larger += [(s, Filled(one, done)) for done in allowed_fill_ins(self._problem, offered)]
             again = self._by_own_links(to_judge) if to_judge else []
             return [*again, *self._scored_pairs(of_pairs), *self._scored_larger(of_larger)]
 
@@ -275,7 +275,7 @@ class WithFillIn:
             some, self._highest_whole([one for *_, one in some]), strict=True
         ):
             if of_all > -inf:
-                done = allowed(self._problem, [written_out(graph, fill_in, self._spreads)])
+                done = allowed_fill_ins(self._problem, [written_out(graph, fill_in, self._spreads)])
                 found += [Scored(s, min(upper, of_all), Filled(self._admitted[s], one)) for one in done]
         return found
 

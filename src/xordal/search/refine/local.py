@@ -57,7 +57,7 @@ from xordal.statistics.criterion import Evidence
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, varset
 
 if TYPE_CHECKING:
-    from xordal.search.refine.sequences import RankedMoves, Rulings
+    from xordal.search.refine.sequences import AllowedMoves, RankedMoves
 
 _LONGEST = 3  # moves of a sequence: so many reach the optimum of small real tables, which single moves miss
 _EXACT = 8  # columns up to which the best network of all is sought
@@ -100,12 +100,12 @@ class LocalSearch:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._on_block: OnBlock = lambda length, n_moves: None
-        self._required = {*problem.rules.required, *problem.rules.fill_in}
+        self._required = {*problem.allowed.required, *problem.allowed.fill_in}
         self._ranks: dict[tuple[Link, VarSet], float] = {}
         self._pairs: NDArray[np.int64] | None = None
         self._optimum: LinkSet | None = None
         self._n_looked_at = 0
-        self._compiled: tuple[RankedMoves, Rulings] | None = None
+        self._compiled: tuple[RankedMoves, AllowedMoves] | None = None
         self._finished: ChordalGraph | None = None  # the last graph that no sequence improves
 
     @property
@@ -158,22 +158,22 @@ class LocalSearch:
             self._compiled = self._for_kernels()
         return True
 
-    def _for_kernels(self) -> tuple[RankedMoves, Rulings]:
+    def _for_kernels(self) -> tuple[RankedMoves, AllowedMoves]:
         """Return what stays the same in all graphs, as the kernels read it."""
-        from xordal.search.refine.sequences import RankedMoves, Rulings
+        from xordal.search.refine.sequences import AllowedMoves, RankedMoves
 
-        rules, n = self._problem.rules, len(self._problem.n_levels)
-        barred = words_of(rules.forbidden or (0,) * n)
-        rulings = Rulings(barred, words_of(linked((0,) * n, self._required)), int(min(rules.max_clique, n)))
-        return RankedMoves(barred.shape[1], self._ranked), rulings
+        allowed, n = self._problem.allowed, len(self._problem.n_levels)
+        barred = words_of(allowed.forbidden or (0,) * n)
+        kept, most = words_of(linked((0,) * n, self._required)), int(min(allowed.max_clique, n))
+        return RankedMoves(barred.shape[1], self._ranked), AllowedMoves(barred, kept, most)
 
     def _by_kernels(self, base: Waypoint) -> tuple[Move, ...] | None:
         """Return the same as :meth:`_plainly`, listed and added up by kernels."""
         from xordal.search.refine.sequences import Sequences
 
         assert self._compiled is not None
-        ranked, rulings = self._compiled
-        sequences = Sequences(*base, rulings, self._ranked_pairs(), _MOST_ACROSS, ranked)
+        ranked, allowed = self._compiled
+        sequences = Sequences(*base, allowed, self._ranked_pairs(), _MOST_ACROSS, ranked)
         begun = sequences.nothing
         for length in range(1, _LONGEST + 1):
             tolerance = self._tolerance if length == _LONGEST else None
@@ -285,11 +285,11 @@ class LocalSearch:
                         yield begun, waypoints[i], move
 
     def _may(self, move: Move) -> bool:
-        """Whether no rule is against a move."""
-        rules = self._problem.rules
+        """Whether constraints and limits allow a move."""
+        allowed = self._problem.allowed
         if not move.adds:
             return move.link not in self._required
-        return rules.may_complete(varset(move.link)) and move.separator.bit_count() + 2 <= rules.max_clique
+        return allowed.may_complete(varset(move.link)) and move.separator.bit_count() + 2 <= allowed.max_clique
 
     def _worth(self, move: Move) -> float:
         """Return what a ranked move adds to the score."""

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from xordal.graph.chordal import linked
 from xordal.search.candidate import Candidate
-from xordal.search.constraints import Rules
+from xordal.search.constraints import Allowed
 from xordal.search.problem import Problem, judge
 from xordal.types.varsets import LinkSet, SignedSets, VarSet, members
 
@@ -36,41 +36,41 @@ def best_network(problem: Problem) -> tuple[LinkSet, float]:
 
     The judge must be of a score; of equally good graphs always the same is returned.
     """
-    return best_graph(set_scores(problem), problem.rules)
+    return best_graph(set_scores(problem), problem.allowed)
 
 
 def set_scores(problem: Problem) -> Scores:
     """Return what completing each variable set adds to the score of no links at all; -inf if ruled out."""
     n = len(problem.n_levels)
     sets = [VarSet(s) for s in range(1 << n) if s.bit_count() > 1]
-    allowed = [s for s in sets if problem.rules.may_complete(s) and s.bit_count() <= problem.rules.max_clique]
+    able = [s for s in sets if problem.allowed.may_complete(s) and s.bit_count() <= problem.allowed.max_clique]
     scores = np.zeros(1 << n)
     scores[sets] = -inf
-    if allowed:
-        scores[allowed] = [found.verdict.rank for found in judge(problem, [_completing(s) for s in allowed])]
+    if able:
+        scores[able] = [found.verdict.rank for found in judge(problem, [_completing(s) for s in able])]
     return scores
 
 
-def best_graph(scores: Scores, rules: Rules) -> tuple[LinkSet, float]:
+def best_graph(scores: Scores, allowed: Allowed) -> tuple[LinkSet, float]:
     """Return the best chordal graph for scores of its cliques and separators, and its score.
 
     Examples
     --------
-    >>> from xordal.search.constraints import FREE
-    >>> best_graph(np.array([0.0, 0.0, 0.0, 2.0, 0.0, -1.0, 3.0, 4.0]), FREE)
+    >>> from xordal.search.constraints import ALL_ALLOWED
+    >>> best_graph(np.array([0.0, 0.0, 0.0, 2.0, 0.0, -1.0, 3.0, 4.0]), ALL_ALLOWED)
     (((0, 1), (1, 2)), 5.0)
     """
-    return _Trees(scores, rules).best()
+    return _Trees(scores, allowed).best()
 
 
 class _Trees:
     """The three tables, by parts R of growing size; rows are R or U, columns S or C."""
 
-    def __init__(self, scores: Scores, rules: Rules) -> None:
+    def __init__(self, scores: Scores, allowed: Allowed) -> None:
         self._scores = scores
         self._everything = len(scores) - 1
         self._sets = np.arange(len(scores))
-        self._required = linked([0] * self._everything.bit_length(), [*rules.required, *rules.fill_in])
+        self._required = linked([0] * self._everything.bit_length(), [*allowed.required, *allowed.fill_in])
         self._tree, self._part, self._rest = (np.full((len(scores), len(scores)), -inf) for _ in range(3))
         self._rest[0] = 0.0
         for r in sorted(range(1, len(scores)), key=int.bit_count):

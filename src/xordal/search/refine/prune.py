@@ -52,7 +52,7 @@ class Pruner:
     def __init__(self, problem: Problem, largest: int) -> None:
         self._problem = problem
         self._largest = largest
-        self._required = {*problem.rules.required, *problem.rules.fill_in}
+        self._required = {*problem.allowed.required, *problem.allowed.fill_in}
         self._known: dict[tuple[Link, VarSet], Evidence] = {}
         self._would_come: dict[tuple[Link, VarSet], bool] = {}
         self._depends: dict[tuple[Link, VarSet], bool] = {}

@@ -46,8 +46,8 @@ class Tried(NamedTuple):
         return Tried(self.links[places], self.score[places], self.moved[places])
 
 
-class Rulings(NamedTuple):
-    """What the rules say of moves, as the kernels read it: masks of links, and the largest clique."""
+class AllowedMoves(NamedTuple):
+    """What is allowed of moves, as the kernels read it: masks of links, and the largest clique."""
 
     barred: Words
     kept: Words
@@ -87,8 +87,8 @@ class Sequences:
     ----------
     neighbours, components
         The graph, as masks.
-    rulings
-        What the rules say.
+    allowed
+        What is allowed.
     pairs
         The links between components that may be tried, the one worth most first.
     most_across
@@ -101,14 +101,14 @@ class Sequences:
         self,
         neighbours: Sequence[int],
         components: Sequence[int],
-        rulings: Rulings,
+        allowed: AllowedMoves,
         pairs: Integers,
         most_across: int,
         ranked: RankedMoves,
     ) -> None:
         self._n = len(neighbours)
         self._base, self._components = words_of(neighbours), words_of(components)
-        self._rulings, self._pairs, self._most_across = rulings, pairs, most_across
+        self._allowed, self._pairs, self._most_across = allowed, pairs, most_across
         self._ranked = ranked
         self.nothing = Tried(np.empty((1, 0), np.int64), np.zeros(1), np.zeros(1))
         """The sequence of no move, with which all begin."""
@@ -147,7 +147,7 @@ class Sequences:
             out, separators = self._room(size)
             with interruptible():
                 n, begin = kernels.list_moves(
-                    (self._base, self._components), flipped, begin, *across, self._rulings, out, separators
+                    (self._base, self._components), flipped, begin, *across, self._allowed, out, separators
                 )
             moves, worth = out[:n], self._ranked.of(out[:n], separators[:n])
             if tolerance is not None:
@@ -162,7 +162,7 @@ class Sequences:
         while begin < len(flipped):
             out, separators = self._room(size)
             with interruptible():
-                n, begin = kernels.list_side_by_side(self._base, flipped, begin, self._rulings, out, separators)
+                n, begin = kernels.list_side_by_side(self._base, flipped, begin, self._allowed, out, separators)
             yield out[:n], self._ranked.of(out[:n], separators[:n])
 
     def _room(self, size: int) -> tuple[Integers, Words]:

@@ -134,7 +134,7 @@ class HeldSets:
     def _are_kernels_used(self) -> bool:
         """Whether kernels list the sets: where completing is all that counts, and enough was looked at."""
         if not self._has_kernels:
-            may = self._holding is BY_COMPONENT and self._problem.rules.max_clique == inf
+            may = self._holding is BY_COMPONENT and self._problem.allowed.max_clique == inf
             self._has_kernels = may and self._problem.kernels.pay(
                 _WORTH_KERNELS, self._n_looked_at, "sets around links", _kernel
             )
@@ -156,7 +156,7 @@ class HeldSets:
             rows = out[:n_found].tobytes()
             for at in range(0, len(rows), 8 * width):
                 s = VarSet(int.from_bytes(rows[at : at + 8 * n_words], "little"))
-                if self._problem.rules.may_complete(s):
+                if self._problem.allowed.may_complete(s):
                     yield s, rows[at + 8 * n_words : at + 8 * width]
 
 

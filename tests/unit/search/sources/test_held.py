@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import comb
 
 import numpy as np
 import pytest
 
 from tests.oracle.test_local import grown_graph, random_problem
-from xordal.search.constraints import FREE, Rules
+from xordal.search.constraints import ALL_ALLOWED, Allowed
 from xordal.search.sources.around import BY_COMPONENT, HeldSets
 from xordal.search.state import GraphState
 from xordal.types.varsets import VarSet, members
@@ -21,10 +20,10 @@ def test_kernels_list_the_same_sets(n: int, is_ruled: bool) -> None:
     """In the same order, as often told of; the value of each says its chain."""
     generator = np.random.default_rng(n)
     graph = grown_graph(n, generator)
-    rules = (
-        replace(FREE, forbidden=(VarSet(0b10), VarSet(0b01), *[VarSet(0)] * (n - 2))) if is_ruled else Rules()
+    allowed = (
+        Allowed(forbidden=(VarSet(0b10), VarSet(0b01), *[VarSet(0)] * (n - 2))) if is_ruled else ALL_ALLOWED
     )
-    problem = random_problem(4, 0, 1.0, rules)
+    problem = random_problem(4, 0, 1.0, allowed)
     around = VarSet(sum(1 << v for v in generator.permutation(n)[: min(n // 2, 12)].tolist()))
     n_legal = 0
     for size in range(2, 5):

@@ -92,7 +92,7 @@ def nearest(word: object, known: Iterable[str]) -> str:
         return f"did you mean {close[0]!r}?"
     left = len(known) - _MOST_NAMED
     told = (name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..." for name in known[:_MOST_NAMED])
-    return f"known are: {', '.join(told)}" + (f" and {left:,} others" if left > 0 else "")
+    return f"known are: {', '.join(told)}" + (f" and {counted(left, 'other')}" if left > 0 else "")
 
 
 def counted(number: int, thing: str) -> str:

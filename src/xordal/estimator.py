@@ -21,10 +21,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from xordal.counting.select import Backend
 from xordal.data.column import Column, in_memory, refuse_nested
-from xordal.data.discretise import Bins
 from xordal.data.entering import table_from
 from xordal.data.frames import is_plain_pandas
 from xordal.data.missing import rows_kept
+from xordal.data.reading import AnyBins
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats.networkx import to_networkx
@@ -82,8 +82,8 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         Missing values: ``"error"`` refuses them, ``"drop"`` leaves their rows out of ``fit``, ``"level"`` makes
         them a level. Rows to be scored may miss values under any of these.
     bins
-        Cuts columns that look continuous into that many levels; :class:`~xordal.Bins` says how. Numbers to be
-        scored go into the bins of ``fit``.
+        Cuts columns that look continuous into that many levels, ``"auto"`` into four; :class:`~xordal.Bins`
+        says how, None leaves them. Numbers to be scored go into the bins of ``fit``.
     smoothing
         Of the clique tables behind ``score``: a number of rows spread evenly over the cells of each table, 0
         for maximum likelihood; or :class:`~xordal.Backoff`, which shrinks them towards smaller margins.
@@ -138,7 +138,7 @@ class MultiLinkSearch(DensityMixin, BaseEstimator):  # type: ignore[misc]  # sci
         limits: Limits | None = None,
         backend: str | Backend = "auto",
         missing: Missing = "error",
-        bins: Bins | int | None = None,
+        bins: AnyBins = "auto",
         smoothing: Smoothing = 1.0,
         callback: Callable[[Progress], None] | None = None,
         random_state: Any = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,51 @@ def test_numbers_are_cut_and_asked_for_by_number() -> None:
         network.query("c", given={"temp": "cold"})
     with pytest.raises(DataError, match="no level"):
         network.query("c", given={"a": 7})
+
+
+@pytest.mark.parametrize("take", [xordal.learn, xordal.scan])
+def test_numbers_are_cut_into_four_bins_as_on_the_command_line(take: Any) -> None:
+    frame = XOR.assign(temp=TEMPERATURE)
+    with pytest.warns(DataWarning, match=r"Numbers cut into bins: 'temp'\. bins=\{'temp': 5\}") as caught:
+        found = take(frame)
+    assert {warning.filename for warning in caught} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # who asked for bins is not told of them
+        asked = take(frame, bins=4)
+    if take is xordal.learn:
+        assert found.links == asked.links
+        assert found.table.levels == asked.table.levels
+    else:
+        assert found.sets == asked.sets
+    with pytest.warns(DataWarning, match="looks continuous"):
+        take(frame, bins=None)
+
+
+def test_bins_of_one_column_leave_the_others_to_the_default() -> None:
+    frame = XOR.assign(temp=TEMPERATURE, weight=TEMPERATURE[::-1] * 3)
+    with pytest.warns(DataWarning, match=r"Numbers cut into bins: 'weight'\. "):
+        learned = xordal.learn(frame, bins={"temp": 2})
+    assert learned.table is not None
+    assert [len(levels) for levels in learned.table.levels] == [2, 2, 2, 2, 4]
+
+
+def test_the_estimator_cuts_numbers_too() -> None:
+    with pytest.warns(DataWarning, match="Numbers cut into bins"):
+        search = MultiLinkSearch().fit(XOR.assign(temp=TEMPERATURE))
+    assert len(search.categories_[3]) == 4
+    new = XOR.assign(temp=TEMPERATURE + 100).head(3)  # numbers that were not there go into the last bin
+    assert np.isfinite(search.score_samples(new)).all()
+
+
+def test_columns_and_rows_of_the_wrong_kind_are_told_in_a_line() -> None:
+    frame = XOR.assign(temp=TEMPERATURE)
+    network = xordal.learn(frame, bins=2).network()
+    with pytest.raises(DataError, match="by its name, not by an object of type DataFrame"):
+        network.predict("c", frame)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="score_rows takes a table"):
+        network.log_prob(frame)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="a number is taken too"):
+        network.query("c", given={"temp": "cold"})
 
 
 @pytest.mark.parametrize("take", [xordal.learn, xordal.scan])

@@ -62,10 +62,13 @@ class Binning:
         How columns that look continuous and are not named are cut; None leaves them.
     named
         How the columns of these names are cut, whatever they look like.
+    was_asked
+        Whether somebody asked for that of the others; where not, the reader is told.
     """
 
     others: Bins | None = None
     named: Mapping[str, Bins] = field(default_factory=dict)
+    was_asked: bool = True
 
     @classmethod
     def of(cls, bins: object) -> Binning:
@@ -81,7 +84,7 @@ class Binning:
         if bins is None:
             return cls()
         if bins == "auto":
-            return cls(Bins())
+            return cls(Bins(), was_asked=False)
         if isinstance(bins, Mapping):
             return cls(named={str(name): _bins_of(one) for name, one in bins.items()})
         return cls(_bins_of(bins))

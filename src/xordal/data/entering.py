@@ -2,17 +2,19 @@
 
 ``learn(frame, missing="drop", bins=4)`` is ``learn`` of the table that these words make. Tables that are a
 :class:`CategoricalTable` already are taken as they are. What looks like an identifier is left out, as on the
-command line, and so are dates and survey weights, unless ``columns`` or ``categorical`` names them;
-:func:`xordal.read_table` keeps every column.
+command line, and so are dates and survey weights, unless ``columns`` or ``categorical`` names them; numbers are
+cut into bins, unless ``bins=None``. :func:`xordal.read_table` keeps every column as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack, cast
 
+from xordal.data.discretise import Binning, Bins
 from xordal.data.read import read
-from xordal.data.reading import ReadingOptions, reading_of
+from xordal.data.reading import AnyBins, ReadingOptions, reading_of
 from xordal.data.suspects import Suspect
 from xordal.data.table import CategoricalTable
 from xordal.errors import either, warn
@@ -29,8 +31,7 @@ def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
     Warns
     -----
     DataWarning
-        If a column is left out because it looks like an identifier, or looks continuous, or has very many
-        levels.
+        If a column is left out because it looks like an identifier, is cut into bins, or has very many levels.
 
     Examples
     --------
@@ -40,6 +41,8 @@ def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
     if isinstance(source, CategoricalTable) and not how:
         return source
     reading = reading_of(**how)
+    if not isinstance(source, CategoricalTable):
+        reading = replace(reading, bins=_as_on_the_command_line(how.get("bins", "auto")))
 
     def judge(found: Sequence[Suspect]) -> list[str]:
         out = identifiers(found, reading.columns or ())
@@ -50,6 +53,12 @@ def table_from(source: Any, **how: Unpack[ReadingOptions]) -> CategoricalTable:
         return out
 
     return read(source, reading, judge, warn=warn)
+
+
+def _as_on_the_command_line(bins: AnyBins) -> Binning:
+    """Return how numbers are cut: those that nobody spoke of into four bins, and the reader is told."""
+    asked = Binning.of(bins)
+    return replace(asked, others=Bins(), was_asked=False) if isinstance(bins, Mapping) else asked
 
 
 def left_out() -> str:

@@ -19,7 +19,7 @@ from xordal.data.missing import without_empty, without_nested
 from xordal.data.reading import Reading
 from xordal.data.select import named, select
 from xordal.data.suspects import Suspect, suspect, words_among_numbers
-from xordal.errors import typed
+from xordal.errors import either, typed
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
@@ -91,11 +91,16 @@ class Steps:
         how = self.how
         weighted = [(_cut(c, how.bins, declared, w), w) for c, w in zip(columns, weights, strict=True)]
         pairs = zip(columns, weighted, strict=True)
-        if cut := [one.name for one, (made, _) in pairs if len(made.levels) != len(one.levels)]:
-            other = typed(f"{cut[0]}=5")
-            self.tell(
-                f"Numbers cut into bins: {', '.join(map(repr, cut))}. --bins {other} cuts one in another way, "
-                "--categorical takes it as it is."
+        cut = [one.name for one, (made, _) in pairs if len(made.levels) != len(one.levels)]
+        if not how.bins.was_asked:
+            cut = [name for name in cut if name not in how.bins.named]
+        if cut:
+            other = either(f"--bins {typed(f'{cut[0]}=5')}", f"bins={{{cut[0]!r}: 5}}")
+            as_it_is = either("--categorical", f"categorical=[{cut[0]!r}]")
+            told = self.tell if how.bins.was_asked else self.warn
+            told(
+                f"Numbers cut into bins: {', '.join(map(repr, cut))}. {other} cuts one in another way, "
+                f"{as_it_is} takes it as it is."
             )
         if how.merge_rare:
             weighted = [(merged(column, how.merge_rare, w), w) for column, w in weighted]

@@ -131,8 +131,8 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
         after five seconds with what is being done.
     reading
         How the source is read: ``missing``, ``bins``, ``weights``, ``columns``, ``exclude`` and the other words
-        of :func:`xordal.read_table`. What looks like an identifier is left out, unless ``columns`` or
-        ``categorical`` names it.
+        of :func:`xordal.read_table`. What looks like an identifier is left out, and numbers are cut into four
+        bins, unless ``columns`` or ``categorical`` names the column, or ``bins`` says otherwise.
 
     Raises
     ------
@@ -272,7 +272,9 @@ def _tell_long(notice: Callable[[str], None] | None, phase: Phase, seconds: floa
     """Say, after some seconds, what is being done."""
     if notice is not None:
         rest = "The links are learned."
-        if phase not in ("hidden groups", "rules"):
+        if phase == "reading":
+            rest = "The search comes after it."
+        elif phase not in ("hidden groups", "rules"):
             rest = "How long it takes depends on how many links there are to find."
         notice(
             f"{seconds:.0f} seconds have passed; {_DOING[phase]} now. {rest} A time limit or Ctrl-C ends it "

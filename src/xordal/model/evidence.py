@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.discretise import bin_of
+from xordal.data.discretise import bin_of, is_binned
 from xordal.data.levels import as_number, as_numbers
 from xordal.errors import DataError, nearest
 from xordal.model.observed import Observed
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 def number_of(network: DecomposableMarkovNetwork, name: str) -> int:
     """Return the number of a variable."""
+    if not isinstance(name, str):
+        raise DataError(f"A column is asked for by its name, not by an object of type {type(name).__name__}.")
     try:
         return network.variables.index(name)
     except ValueError:
@@ -142,4 +144,5 @@ def _unknown_level(name: str, levels: tuple[Hashable, ...], level: Hashable) -> 
         return DataError(
             f"{name!r} has no level {level!r}; it has {same_text[0]!r}, of type {type(same_text[0]).__name__}."
         )
-    return DataError(f"{name!r} has no level {str(level)!r}; {nearest(level, map(str, levels))}")
+    or_number = " (bins: a number is taken too)" if is_binned(levels) else ""
+    return DataError(f"{name!r} has no level {str(level)!r}; {nearest(level, map(str, levels))}{or_number}")

@@ -455,8 +455,14 @@ class DecomposableMarkovNetwork:
     def log_prob(self, codes: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the log probability in nats of rows of level codes, shape (variables, rows).
 
-        A row with a level that was never seen, or in a cell that is impossible, has -inf.
+        A row with a level that was never seen, or in a cell that is impossible, has -inf. :meth:`score_rows`
+        takes a table.
         """
+        if not isinstance(codes, np.ndarray):
+            raise DataError(
+                f"log_prob takes an array of level codes, not an object of type {type(codes).__name__}. "
+                "score_rows takes a table."
+            )
         logs = self._log_prob_of_tables(codes)
         if self.rules:
             possible = np.isfinite(logs)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from benchmarks.messy import workbook
 from tests.commands import call, run
 
 XOR = "".join(f"{a},{b},{a ^ b},{n % 3}\n" for n in range(30) for a in (0, 1) for b in (0, 1))
@@ -234,3 +237,35 @@ def test_tables_of_many_files_of_a_query_and_of_standard_input(folder: Path) -> 
     run("learn", "lamps.csv", "-q", "-o", "net.json", cwd=folder)
     network = call(["report", "-"], cwd=folder, stdin=(folder / "net.json").read_bytes())
     assert network.stdout.startswith(b"<!doctype html>") and b"Learned from" not in network.stderr
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_messy_workbook_says_what_hides_in_it_on_the_first_screen(tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n, day = 900, np.datetime64("2023-01-01")
+    channel, tariff, region = random.integers(0, 2, n), random.integers(0, 2, n), random.integers(0, 3, n)
+    churned = channel ^ tariff ^ (random.random(n) < 0.08)
+    columns = {
+        "Customer ID": [f"C-{10_000 + 7 * row}" for row in range(n)],
+        "Signup": [str(day + int(late)) for late in random.integers(0, 700, n)],
+        "Region": [["North", "South", "East"][level] for level in region],
+        "Channel": [["web", "shop"][level] for level in channel],
+        "Tariff": [["flat", "prepaid"][level] for level in tariff],
+        "Churned": [["no", "yes"][level] for level in churned],
+        "Age": [str(age) for age in random.integers(18, 85, n)],
+        "Monthly bill": [f"${bill:,.2f}" for bill in 900 + 80 * region + 200 * random.random(n)],
+        "Remark": [f"said {number}" for number in random.integers(0, 10**6, n)],
+    }
+    cells = {
+        name: values if name == "Customer ID" else [v if random.random() > 0.08 else "" for v in values]
+        for name, values in columns.items()
+    }
+    rows = [["Customers, exported on Monday"], [], list(cells), *map(list, zip(*cells.values(), strict=True))]
+    (tmp_path / "messy.xlsx").write_bytes(workbook({"Notes": [["read me"]], "Data": rows}))
+    done = run("report", "messy.xlsx", cwd=tmp_path)
+    summary, group = done.stdout.splitlines()[:2]
+    assert "1 hidden group" in summary
+    assert group.strip().startswith("Channel, Tariff, Churned: Churned = ")
+    page = (tmp_path / "messy.html").read_text(encoding="utf-8")
+    strongest = page[page.index("The strongest hidden group") :]
+    assert re.findall(r'<p class="who">([^<]*)</p>', strongest)[0] == "Channel | Tariff | Churned"

@@ -36,6 +36,17 @@ def test_no_page_is_called_as_one_that_sphinx_makes() -> None:
     assert {page.stem for page in PAGES} & {"search", "genindex", "py-modindex"} == set()
 
 
+def test_no_listing_stands_in_three_pages() -> None:
+    """What a command prints is shown once and linked to; pages of the gallery are written by the program."""
+    holders: dict[tuple[str, ...], set[str]] = {}
+    for page in PAGES:
+        for _, output in [] if page.name.startswith("gallery-") else console_examples(page):
+            told = [line for line in output if line.strip() not in ("", "...")]
+            for start in range(len(told) - 2):
+                holders.setdefault(tuple(told[start : start + 3]), set()).add(page.name)
+    assert not {lines: pages for lines, pages in holders.items() if len(pages) > 2}
+
+
 @pytest.mark.slow
 @each_page
 def test_python_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,9 +173,9 @@ def test_columns_and_rows_of_the_wrong_kind_are_told_in_a_line() -> None:
     frame = XOR.assign(temp=TEMPERATURE)
     network = xordal.learn(frame, bins=2).network()
     with pytest.raises(DataError, match="by its name, not by an object of type DataFrame"):
-        network.predict("c", frame)  # type: ignore[arg-type]
+        network.predict("c", frame)
     with pytest.raises(DataError, match="score_rows takes a table"):
-        network.log_prob(frame)  # type: ignore[arg-type]
+        network.log_prob(frame)
     with pytest.raises(DataError, match="a number is taken too"):
         network.query("c", given={"temp": "cold"})
 

@@ -14,7 +14,8 @@ from xordal.cli import output
 
 def generate(  # noqa: PLR0913 - one parameter per option
     model: Annotated[
-        str | None, typer.Argument(help="A model such as music-box or parity; --list shows them all.")
+        str | None,
+        typer.Argument(help="A model such as music-box or parity; --list shows them all.", metavar="MODEL"),
     ] = None,
     *,
     rows: Annotated[

@@ -1,15 +1,19 @@
-"""``--help`` that fits a terminal of 80 columns: an option, its words beside it, those of one kind together."""
+"""``--help`` that fits a terminal of 80 columns: an option, its words beside it, those of one kind together.
+
+Examples stand one a line, as they would be typed, and no line ends within an option such as ``--no-browser``.
+"""
 
 from __future__ import annotations
 
 import re
+from inspect import cleandoc
 from typing import Any
 
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 # What typer calls types and defaults, and what people do.
-_PLAINER = ((r" <(int|float)( range)?>", " N"), (r" <str>", ""), (r" <list\[str\]>", " ..."))
+_PLAINER = ((r" <(int|float)( range)?>", " N"), (r" <(str|path)>", ""), (r" <list\[str\]>", " ..."))
 _RANGE = re.compile(r"; [\d.]*(<=|<)?x?(<=|<|>=|>)[^;\]]*|\[(?:[\d.]+(<=|<))?x(<=|<|>=|>)[\d.]+\]")
 _SET = re.compile(r"\[default: \((.*?)\)(?=[;\]])", re.DOTALL)
 
@@ -25,6 +29,18 @@ class Command(TyperCommand):
             error.message = error.message.removeprefix("Value error, ")
             raise
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write what the command does, and its examples one a line."""
+        words, _, examples = cleandoc(self.help or "").partition("Examples: ")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(_whole(words.strip()))
+        if examples:
+            with formatter.section("Examples"):
+                for example in " ".join(examples.split()).split("; "):
+                    formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+        _parted(formatter)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options, those of a panel under its name."""
         panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
@@ -38,7 +54,8 @@ class Command(TyperCommand):
         for name, records in panels.items():
             if records:
                 with formatter.section(name):
-                    formatter.write_dl(records, col_max=26)
+                    formatter.write_dl([(names, _whole(words)) for names, words in records], col_max=26)
+        _parted(formatter)
 
 
 class Group(TyperGroup):
@@ -53,6 +70,19 @@ class Group(TyperGroup):
                 records.append((name, " ".join((command.help or "").split("\n\n")[0].split())))
         with formatter.section("Commands"):
             formatter.write_dl(records)
+
+
+_HYPHEN = "\u2011"  # at which lines do not break
+
+
+def _whole(words: str) -> str:
+    """Return text whose words are not parted at a hyphen when lines are made of it."""
+    return words.replace("-", _HYPHEN)
+
+
+def _parted(formatter: Any) -> None:
+    """Write hyphens as they are typed, once the lines are made."""
+    formatter.buffer[:] = [piece.replace(_HYPHEN, "-") for piece in formatter.buffer]
 
 
 def plainer(names: str, words: str) -> tuple[str, str]:

@@ -33,7 +33,10 @@ def serve(
         str, typer.Option(help="Size of the largest file that is taken.", metavar="SIZE")
     ] = "100M",
     host: Annotated[
-        str, typer.Option(help="Address to listen on; the default can be reached from this computer only.")
+        str,
+        typer.Option(
+            help="Address to listen on; the default can be reached from this computer only.", metavar="ADDRESS"
+        ),
     ] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import xordal
-from tests.commands import run, unwrapped
+from tests.commands import call, run, unwrapped
+from xordal.cli.app import COMMANDS
 from xordal.pi.zoo import CODES, FAMILIES
 
 XORDAL = [sys.executable, "-m", "xordal"]
@@ -368,3 +370,15 @@ def _read(master: int) -> bytes:
         return os.read(master, 65536)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_help_fits_a_terminal_and_its_examples_can_be_copied(tmp_path: Path) -> None:
+    for name in (command.__name__ for command in COMMANDS):
+        text = call([name, "--help"], cwd=tmp_path, environment={"COLUMNS": "80"}).stdout.decode()
+        lines = text.splitlines()
+        assert max(map(len, lines)) <= 80, name
+        assert not [line for line in lines if re.search(r"[a-z]-$", line)], name  # no option in two lines
+        assert not re.search(r"<[a-z]+>", text), name  # <path>: what only programs call it
+        examples = text.partition("Examples:\n")[2].partition("\n\n")[0].splitlines()
+        assert examples, name
+        assert all(line.startswith(f"  xordal {name}") for line in examples), name

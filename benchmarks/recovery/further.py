@@ -7,7 +7,8 @@ stood for, so a few are lost whatever the weights.
 
 The second table is what the weights cost and gain: rows for a power of 90 % by the nominal noncentral law,
 beside the same level shared evenly among all kinds of sets, that is, numbers of links and of endpoints.
-Parities have 20 % noise; the link is between columns that agree in 60 % of rows.
+Parities have 20 % noise; the link is between columns that agree in 60 % of rows. The last column is of columns
+that join others which are shown by themselves, and have a share of the level of these.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def rows_needed(level: float, dof: int, noise: float) -> float:
 
 
 def prices() -> str:
-    """Return the table of what the weights cost and gain beside even ones."""
+    """Return the table of what the weights cost and gain beside even ones, and where others are shown."""
     rows = []
     for name, n_columns, (max_links, max_variables), (m, i), noise, dof in PRICES:
         weights = Weights(n_columns, max_links, max_variables)
@@ -74,8 +75,12 @@ def prices() -> str:
         now = exp(weights.log_weight(m, i, 0))
         even = now / weights.share(m, i) / n_kinds
         needed = [rows_needed(ALPHA * weight, dof, noise) for weight in (even, now)]
-        rows.append((name, *(f"{n:.0f}" for n in needed), f"{needed[1] / needed[0]:.2f}"))
-    return markdown(("set", "rows, even weights", "rows", "ratio"), rows)
+        ratios = [f"{needed[1] / needed[0]:.2f}", ""]
+        if 1 < i == m - 1:
+            raised = now + exp(weights.log_passed_on(m, 0))
+            ratios[1] = f"{rows_needed(ALPHA * raised, dof, noise) / needed[0]:.2f}"
+        rows.append((name, *(f"{n:.0f}" for n in needed), *ratios))
+    return markdown(("set", "rows, even weights", "rows", "ratio", "ratio, others shown"), rows)
 
 
 def study(runs: int, workers: int, only: str = "") -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from math import comb, fsum, inf, log, prod
+from math import comb, exp, fsum, inf, log, prod
 
 import numpy as np
 
@@ -252,7 +252,8 @@ def by_its_pieces(problem: Problem, graph: ChordalGraph, found: Candidate, whole
         for kept in able:
             if not any(kept < other for other in able):
                 parts.append(between(problem, graph.add(kept), graph.add(found.links), found.variables))
-    by_parts = least_needed(problem, whole.evidence, parts)
+    level = level_of(problem, graph, found)
+    by_parts = least_needed(problem, parts, level)
     levels = [problem.n_levels[v] for v in members(found.variables)]
     n_pieces = len(pieces_of(graph, found.variables))
     if found.n_context or len(levels) < 3 or set(levels) != {2} or n_pieces < 2:
@@ -260,7 +261,6 @@ def by_its_pieces(problem: Problem, graph: ChordalGraph, found: Candidate, whole
     assert by_parts.log_p_value is not None
     odd = by_odd_cells(problem, graph, found, whole.evidence) - log(SHARE)
     log_p = min(by_parts.log_p_value - log(1 - SHARE), odd, 0.0)
-    level = problem.judge._log_level(whole.evidence.shape, False)
     return whole._replace(verdict=Verdict(-log_p, log_p <= level, log_p, odd <= level))
 
 
@@ -299,14 +299,37 @@ def judged_with_fill_in(
             before = flipped(after, gone)
             if gone and before is not None and not any(gone < other for other in able):
                 parts.append(between(problem, before, after, found.variables))
-    return least_needed(problem, own.evidence, parts)
+    return least_needed(problem, parts, problem.judge._levels.own(own.evidence.shape))
 
 
-def least_needed(problem: Problem, found: Evidence, parts: list[Evidence]) -> Verdict:
-    """Return the verdict by the largest p-value of some parts, at the level of the whole."""
+def level_of(problem: Problem, graph: ChordalGraph, found: Candidate) -> float:
+    """Return the level of a set that comes as it is: by itself, and what the columns that it joins pass on."""
+    assert isinstance(problem.judge, SignificanceJudge)
+    levels, n = problem.judge._levels, found.variables.bit_count()
+    weight = exp(levels._log_weight(n, len(found.links), found.n_context))
+    for x in members(found.variables):
+        others = VarSet(found.variables & ~varset([x]))
+        is_joining = all(
+            (link in graph.links) == (x not in link) for link in combinations(members(found.variables), 2)
+        )
+        if n > 2 and is_joining and levels._passes_on and is_shown(problem, others):
+            weight += exp(levels._log_passed_on(n, found.n_context))
+    return levels.log_alpha + log(weight)
+
+
+def is_shown(problem: Problem, variables: VarSet) -> bool:
+    """Whether a set would be linked, were there no link at all."""
+    empty = ChordalGraph.empty(len(problem.n_levels))
+    found = candidate(empty, variables)
+    assert found is not None
+    (judged,) = judged_by_pieces(problem, empty, [found])
+    return judged.verdict.is_accepted
+
+
+def least_needed(problem: Problem, parts: list[Evidence], level: float) -> Verdict:
+    """Return the verdict by the largest p-value of some parts."""
     assert isinstance(problem.judge, SignificanceJudge)
     log_ps = problem.judge.log_p_values(parts)
-    level = problem.judge._log_level(found.shape, bool(found.fill_in))
     return Verdict(-max(log_ps), max(log_ps) <= level, max(log_ps))
 
 

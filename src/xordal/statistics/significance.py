@@ -12,7 +12,8 @@ the larger of two. One is of the law that its G2 has when nothing is there, give
 (:mod:`xordal.statistics.null_law`); it is right on sparse tables. The other is that of the nominal chi-squared
 for a set without context, and of one degree of freedom for a set with one. It costs little power and makes
 :meth:`SignificanceJudge.ceiling` a bound that needs no counts. The level alpha is shared out among all
-hypotheses by static weights (:mod:`xordal.statistics.weights`).
+hypotheses by static weights, and what is shown passes its share on (:mod:`xordal.statistics.weights`,
+:mod:`xordal.statistics.levels`).
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
-from itertools import compress
+from itertools import combinations, compress
 from math import inf, log
 from numbers import Integral, Real
 from typing import ClassVar, get_args
@@ -31,16 +31,18 @@ from numpy.typing import NDArray
 
 from xordal.errors import SettingsError
 from xordal.graph.pieces import pieces
+from xordal.graph.signed_sets import free_parameters
 from xordal.statistics.chi_squared import FEW, log_tail, log_tails, quantile_of
 from xordal.statistics.criterion import EntropyDecrement, Evidence, Judge, Sample, Shape, Verdict
 from xordal.statistics.discoveries import beta, n_accepted
+from xordal.statistics.levels import Levels, joined
 from xordal.statistics.needed import NeededParts, largest_part, largest_part_of_free
 from xordal.statistics.null_law import NullLaw, is_beyond_doubt, log_p_value, lowest_by_mean
 from xordal.statistics.oddness import SHARE, is_tested, of_sets
 from xordal.statistics.weights import Weights
 from xordal.types.choices import Control
 from xordal.types.trace import TraceEntry
-from xordal.types.varsets import members
+from xordal.types.varsets import SignedSets, VarSet, members
 
 _LARGE = 64  # degrees of freedom from which on a bound on the mean is much quicker than exact moments
 _SPARE = 1e-9  # of a bar: far more than its rounding
@@ -90,7 +92,7 @@ class Significance:
         """Return the judge of candidates in this sample."""
         if sample.n_rows is None or sample.counter is None:
             return EntropyDecrement(0.0)
-        judge = SignificanceJudge(self.alpha, sample, int(self.seed))
+        judge = SignificanceJudge(self.alpha, sample, int(self.seed), self.control)
         return judge if self.control == "fwer" else judge.raised(beta(1, len(sample.n_levels)))
 
     def next_judge(self, judge: Judge, trace: Sequence[TraceEntry], n_variables: int) -> Judge | None:
@@ -109,12 +111,13 @@ class Significance:
 class SignificanceJudge:
     """Significance put to a sample."""
 
-    def __init__(self, alpha: float, sample: Sample, seed: int) -> None:
+    def __init__(self, alpha: float, sample: Sample, seed: int, control: Control) -> None:
         assert sample.n_rows is not None and sample.counter is not None
-        self._alpha, self._log_alpha, self.factor = alpha, log(alpha), 1.0
+        self._alpha, self.factor = alpha, 1.0
         self._n_rows, self._n_levels = sample.n_rows, sample.n_levels
         weights = Weights(len(sample.n_levels), sample.max_links, sample.max_variables)
-        self._log_weight = cache(weights.log_weight)
+        self._levels = Levels(log(alpha), weights, passes_on=control == "fwer")
+        self._shown: dict[VarSet, bool] = {}
         self._is_plain = sample.design is None
         self._law = NullLaw(sample.counter, sample.n_levels, seed, sample.design, sample.check, sample.kernels)
         self._needed = NeededParts(self._law, sample.n_levels)
@@ -122,7 +125,8 @@ class SignificanceJudge:
     def raised(self, factor: float) -> SignificanceJudge:
         """Return the judge of the same sample at so many times the level; what was counted is shared."""
         found = copy(self)
-        found.factor, found._log_alpha = factor, log(self._alpha) + log(factor)
+        found.factor, found._levels = factor, self._levels.at(log(self._alpha) + log(factor))
+        found._shown = {}
         return found
 
     def judge(self, batch: Sequence[Evidence]) -> list[Verdict]:
@@ -140,13 +144,32 @@ class SignificanceJudge:
         of_odd = iter(self._odd([batch[place] for place in able if shapes[place].is_odd]))
         found = [Verdict(-low, False) for low in lowest]
         for place, is_two, needed in zip(able, is_odd, of_parts, strict=True):
+            odd = next(of_odd) - _OF_ODD if is_two else inf
             if is_two:
-                odd = next(of_odd) - _OF_ODD
                 log_p = min(odd, 0.0 if needed is None else needed - _OF_PARTS, 0.0)
-                found[place] = Verdict(-log_p, log_p <= bars[place], log_p, odd <= bars[place])
             elif needed is not None:
-                found[place] = Verdict(-needed, needed <= bars[place], needed)
+                log_p = needed
+            else:
+                continue
+            level = self._level(batch[place], shapes[place], log_p)
+            found[place] = Verdict(-log_p, log_p <= level, log_p, odd <= level)
         return found
+
+    def _level(self, found: Evidence, shape: Shape, log_p: float) -> float:
+        """Return the level of a candidate, which the columns that it joins may raise."""
+        own, highest = self._levels.own(shape, bool(found.fill_in)), self._levels.highest(found, shape)
+        return highest if own < log_p <= highest and self._is_shown(joined(found)) else own
+
+    def _is_shown(self, variables: VarSet) -> bool:
+        """Whether some columns would be accepted as a set of their own, in a graph without links."""
+        if variables not in self._shown:
+            inside = members(variables)
+            terms: SignedSets = {variables: 1, **{VarSet(1 << v): -1 for v in inside}}
+            (gain,) = self._law.gains([terms])
+            dof = free_parameters(terms, self._n_levels)
+            one = Evidence(variables, tuple(combinations(inside, 2)), terms, gain, dof, self._n_rows)
+            self._shown[variables] = self.judge([one])[0].is_accepted
+        return self._shown[variables]
 
     def _odd(self, batch: Sequence[Evidence]) -> list[float]:
         """Return the log p-values of odd cells, none below a bound that needs no counts."""
@@ -203,9 +226,9 @@ class SignificanceJudge:
 
         The evidence is of whole sets here, whatever their pieces.
         """
-        bars = [self._log_alpha - log(n_tests or 1)] * len(batch)
+        bars = [self._levels.log_alpha - log(n_tests or 1)] * len(batch)
         if n_tests is None:
-            bars = self._bars(batch, [found.shape for found in batch])
+            bars = [self._levels.own(found.shape, bool(found.fill_in)) for found in batch]
         is_sure = [self._is_beyond_doubt(found, bar) for found, bar in zip(batch, bars, strict=True)]
         rest = [[found] for found, is_known in zip(batch, is_sure, strict=True) if not is_known]
         left = [bar for bar, is_known in zip(bars, is_sure, strict=True) if not is_known]
@@ -264,8 +287,7 @@ class SignificanceJudge:
         return log_tails([2 * self._n_rows * found.gain for found in batch], [float(dof) for dof in dofs])
 
     def _bars(self, batch: Sequence[Evidence], shapes: Sequence[Shape]) -> list[float]:
-        both = zip(batch, shapes, strict=True)
-        return [self._log_level(shape, bool(found.fill_in)) for found, shape in both]
+        return [self._levels.highest(*both) for both in zip(batch, shapes, strict=True)]
 
     def ceiling(self, shape: Shape, gains: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return -log p of the nominal test, where that can be accepted."""
@@ -273,7 +295,7 @@ class SignificanceJudge:
         if self._has_odd(shape):
             both = log_ps - _OF_PARTS, self._nominal_tails(gains, 1) - _OF_ODD
             log_ps = np.minimum(np.minimum(*both), 0.0)
-        return np.where(log_ps <= self._highest_level(shape), -log_ps, -inf)
+        return np.where(log_ps <= self._levels.highest_of(shape), -log_ps, -inf)
 
     def _nominal_tails(self, gains: NDArray[np.float64], dof: int) -> NDArray[np.float64]:
         g2 = 2 * self._n_rows * gains
@@ -281,7 +303,7 @@ class SignificanceJudge:
 
     def least_gain(self, shape: Shape) -> float:
         """Return the gain up to which the nominal test accepts no candidate of a shape, or a little less."""
-        bar = self._highest_level(shape)
+        bar = self._levels.highest_of(shape)
         if bar == -inf:
             return inf
         return (1 - _SPARE) * _quantile(bar, _nominal_dof(shape), self._has_odd(shape)) / (2 * self._n_rows)
@@ -292,16 +314,6 @@ class SignificanceJudge:
     def tolerance(self, best: float) -> float:
         """Return 1e-9 of the best rank."""
         return 1e-9 * max(1.0, abs(best))
-
-    def _highest_level(self, shape: Shape) -> float:
-        """Return the log p-value up to which a candidate is accepted, with or without fill-in."""
-        return max(self._log_level(shape, is_filled) for is_filled in (False, True))
-
-    def _log_level(self, shape: Shape, is_filled: bool) -> float:
-        """Return the log p-value up to which a candidate is accepted."""
-        return self._log_alpha + self._log_weight(
-            shape.n_variables, shape.n_links, shape.n_context, is_filled=is_filled
-        )
 
 
 def _of_parts(

@@ -51,7 +51,7 @@ hypothesis has a description, and different ones have different descriptions, so
 4. The links L: one of C(m(m-1)/2, i) sets of pairs in W. Plain, the other pairs of W are linked already; else
    a fair coin each says whether they are.
 5. The number s of context variables, those of the separators outside W, from 0 to N - m, with a probability
-   proportional to 3^-s; then the context: one of C(N - m, s) sets.
+   proportional to (m + 1)^-s; then the context: one of C(N - m, s) sets.
 6. For each context variable, which variables of W it is linked with: one of the 2^m - m - 1 sets of at least
    two, since it lies in a separator, that is, among the common neighbours of two of them.
 
@@ -59,11 +59,30 @@ W, L, the links within W and those between W and the context determine every sep
 (:mod:`xordal.graph.chain`): the common neighbours, at its turn, of the two ends of a link. So they determine
 the change, which proves that different hypotheses have different descriptions.
 
+**What is shown passes its weight on.** Let C be a set of two columns or more, c the hypothesis that some piece
+of it gains nothing when all its links come into a graph in which none of its columns has a link, and let c be
+plain. Where the data reject it at its own level, alpha w_c, whoever joins C has more weight: the hypothesis j
+that another column x gains nothing when all its links with C come in, C being linked already, has
+
+    w_j + v_j,    v_j = w_c times the probability that a lottery of x, one of N - |C| columns, and of steps 5
+                        and 6 for C and x draws x and the context of j.
+
+The proof is that of a gatekeeper (Bretz et al. 2009). Say c is rejected at its level, accepted by the search or
+not. If it is true, then a true hypothesis was rejected at its static level. If that happens to none, and j is
+true and rejected, then c is false, or j was rejected at its static level too. So
+
+    P(some true hypothesis is rejected) <= alpha (sum over true h of w_h + sum over false c of sum of v_j)
+                                        <= alpha (sum over true h of w_h + sum over false c of w_c) <= alpha,
+
+since the v_j of one c sum to at most w_c, and each j has one C. Whether c is rejected depends on the data alone
+and not on the path. So an exclusive-or of three of twenty columns can have a larger share of the level than it
+would if columns that join a linked pair had to live on theirs alone.
+
 **Asking further costs at most a factor of two.** The share of m endpoints is 2^(1-m), so that single links have
 1/2 of all there is, sets of three 1/4, and so on. Where m is more than two, sets without any link inside, i =
-m(m-1)/2, have two thirds of it, since these are the sets that only a look at all of them together can find; the
-other numbers of links have the rest, all alike. The weight of a kind is its share over the sum of the shares of
-all kinds that the search can meet.
+m(m-1)/2, have three quarters of it, since these are the sets that only a look at all of them together can
+find, and who joins what is shown has besides what that passes on. The other numbers of links have the rest, all
+alike. The weight of a kind is its share over the sum of the shares of all kinds that the search can meet.
 
 *Proof.* Let S(k, m) be that sum. A search with larger bounds meets every kind that one with smaller bounds
 meets, and gives it the same share. So the weight falls by the factor S(smaller) / S(larger). Every search meets
@@ -72,9 +91,19 @@ follows the number of links and endpoints, and sets with fill-in, do not depend 
 the price of ``-m 5`` for a single link was a factor of 14.
 
 What this was weighed against: rows for 90 % power, by the noncentral chi-squared law and relative to even
-shares, are 0.92 for a weak link and 1.01 for an exclusive-or of three, both among 20 columns with k = 3; 1.05
-for a column that joins a linked pair there; 1.02 for parities of four and of five among 12 columns with m = 4
-and 5; 1.11 for a column that joins a linked triple (``benchmarks/recovery/further.py``).
+shares, are 0.92 for a weak link and 1.00 for an exclusive-or of three, both among 20 columns with k = 3; 1.07
+for a column that joins a linked pair there, and 0.95 where the pair is shown by itself; 1.02 for parities of
+four and of five among 12 columns with m = 4 and 5; 1.12 and 0.91 for a column that joins a linked triple
+(``benchmarks/recovery/further.py``).
+
+**Contexts.** A set of many endpoints can lie beside a context variable in many ways (step 6), so its weight
+is spread thin there. That its number of context variables falls like (m + 1)^-s leaves more of the weight where
+few ways share it. For single links it is 3^-s.
+
+References
+----------
+Bretz, Maurer, Brannath & Posch (2009), A graphical approach to sequentially rejective multiple test procedures.
+Statistics in Medicine 28.
 """
 
 from __future__ import annotations
@@ -87,7 +116,7 @@ _PLAIN, _ELSE = (
     0.9,
     0.05,
 )  # of link sets a lookahead completes as they are, and of all others; rules have the rest
-_UNLINKED = 2 / 3  # of the share of m > 2 endpoints: of sets without a link inside
+_UNLINKED = 3 / 4  # of the share of m > 2 endpoints: of sets without a link inside
 RULES = 0.05
 """Weight of all additive rules together; with those of links it makes one."""
 
@@ -110,7 +139,7 @@ class Weights:
     >>> from math import exp
     >>> weights = Weights(n_variables=20, max_links=3, max_variables=4)
     >>> round(1 / exp(weights.log_weight(n_variables=3, n_links=3, n_context=0)))
-    8708
+    6849
     """
 
     n_variables: int
@@ -142,8 +171,29 @@ class Weights:
         else:
             kind = log(_ELSE) + (2 - m) * log(2) - log(comb(m, 2)) - (comb(m, 2) - i) * log(2)
         places = _log_comb(self.n_variables, m) + _log_comb(comb(m, 2), i)
-        context = _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
-        return kind - places - context + _log_size_weight(s, self.n_variables - m)
+        return kind - places + self._log_context(m, s)
+
+    def log_passed_on(self, n_variables: int, n_context: int) -> float:
+        """Return the log of what is passed on to a column that joins others: of the weight of these, if shown.
+
+        Examples
+        --------
+        >>> from math import exp
+        >>> weights = Weights(n_variables=20, max_links=3, max_variables=4)
+        >>> round(1 / exp(weights.log_passed_on(3, 0))), round(1 / exp(weights.log_weight(3, 2, 0)))
+        (11558, 61644)
+        """
+        m = n_variables - 1  # that were linked before
+        n_links = comb(m, 2)
+        if n_variables + n_context > self.n_variables or n_links > self.max_links or m > self.max_variables:
+            return -inf
+        x = log(self.n_variables - m)
+        return self.log_weight(m, n_links, 0) - x + self._log_context(n_variables, n_context)
+
+    def _log_context(self, m: int, s: int) -> float:
+        """Return the log of the probability that steps 5 and 6 draw one context of s variables."""
+        ways = _log_comb(self.n_variables - m, s) + s * log(2**m - m - 1)
+        return _log_size_weight(m + 1, s, self.n_variables - m) - ways
 
 
 def _share(m: int, i: int) -> float:
@@ -154,9 +204,9 @@ def _share(m: int, i: int) -> float:
     return 2.0 ** (1 - m) * (_UNLINKED if i == comb(m, 2) else (1 - _UNLINKED) / n_others)
 
 
-def _log_size_weight(s: int, most: int) -> float:
-    """Return the log of 3^-s over the sum of 3^-t for t from 0 to the most."""
-    return log(2 / 3) - s * log(3) - log1p(-(3.0 ** -(most + 1)))
+def _log_size_weight(base: int, s: int, most: int) -> float:
+    """Return the log of base^-s over the sum of base^-t for t from 0 to the most."""
+    return log((base - 1) / base) - s * log(base) - log1p(-(float(base) ** -(most + 1)))
 
 
 def _log_comb(n: int, k: int) -> float:

@@ -77,10 +77,10 @@ def test_a_legal_candidate_within_the_bounds_has_a_weight(graph: ChordalGraph) -
 
 def test_half_of_all_is_for_single_links_and_less_for_each_further_variable() -> None:
     weights = Weights(20, 3, 4)  # kinds (i, m): (1, 2), (2, 3), (3, 3), (3, 4)
-    total = 1 / 2 + 1 / 12 + 1 / 6 + 1 / 72
-    assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 / 6 / total / comb(20, 3) * 2 / 3)
-    assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 12 / total / comb(20, 3) / 3 * 2 / 3)
-    assert exp(weights.log_weight(4, 3, 0)) == pytest.approx(0.9 / 72 / total / comb(20, 4) / 20 * 2 / 3)
+    total = 1 / 2 + 1 / 16 + 3 / 16 + 1 / 96
+    assert exp(weights.log_weight(3, 3, 0)) == pytest.approx(0.9 * 3 / 16 / total / comb(20, 3) * 3 / 4)
+    assert exp(weights.log_weight(3, 2, 0)) == pytest.approx(0.9 / 16 / total / comb(20, 3) / 3 * 3 / 4)
+    assert exp(weights.log_weight(4, 3, 0)) == pytest.approx(0.9 / 96 / total / comb(20, 4) / 20 * 4 / 5)
     assert exp(weights.log_weight(2, 1, 2)) == pytest.approx(
         0.9 / 2 / total / comb(20, 2) / comb(18, 2) * 2 / 27
     )
@@ -106,10 +106,10 @@ def test_two_endpoints_are_always_plain_and_leave_the_share_of_rules() -> None:
         assert weights.log_weight(2, 1, 3, is_filled=True) == -inf
     # All numbers of endpoints and links of sets with fill-in, without context: what is left is that of rules.
     n, weights = 9, Weights(9, 3, 4)
-    least_context = 2 / 3  # of no context variable among many
     total = fsum(
         comb(n, m) * comb(comb(m, 2), i) * 2 ** (comb(m, 2) - i)  # endpoints, links, other links or not
-        * exp(weights.log_weight(m, i, 0, is_filled=True)) / least_context * (1 - 3.0 ** -(n - m + 1))
+        * exp(weights.log_weight(m, i, 0, is_filled=True))
+        * fsum((m + 1.0) ** -s for s in range(n - m + 1))  # one over the probability of no context
         for m in range(2, n + 1) for i in range(1, comb(m, 2) + 1)
     )  # fmt: skip
     assert total == pytest.approx(0.05 * (1 - 2.0 ** (2 - n)))
@@ -120,3 +120,32 @@ def test_what_lies_beyond_the_bounds_of_the_search_shares_with_fill_in() -> None
     for m, i in ((4, 3), (4, 6), (5, 7)):
         assert weights.log_weight(m, i, 1) == weights.log_weight(m, i, 1, is_filled=True)
     assert weights.log_weight(3, 3, 0) > weights.log_weight(3, 3, 0, is_filled=True)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_what_is_shown_passes_on_no_more_than_its_weight(n: int) -> None:
+    weights = Weights(n, 6, 4)
+    passed_on: dict[tuple[int, ...], dict[frozenset[tuple[int, int]], float]] = {}
+    for graph in chordal_graphs_over(n):
+        for size in range(2, min(n, 5)):
+            for joined in combinations(range(n), size):
+                if graph.missing_links(varset(joined)):
+                    continue
+                for x in set(range(n)) - set(joined):
+                    links = tuple(sorted((min(x, v), max(x, v)) for v in joined))
+                    chain = None if set(links) & set(graph.links) else additions(graph, links)
+                    if chain is not None:
+                        m, _, s = shape(links, change(chain))
+                        some = passed_on.setdefault(joined, {})
+                        some[frozenset(change(chain).items())] = exp(weights.log_passed_on(m, s))
+    assert passed_on
+    for joined, some in passed_on.items():
+        own = exp(weights.log_weight(len(joined), comb(len(joined), 2), 0))
+        assert 0 < fsum(some.values()) <= own * (1 + 1e-12)
+
+
+def test_sets_that_the_search_cannot_meet_pass_nothing_on() -> None:
+    assert Weights(12, 3, 4).log_passed_on(4, 0) > -inf  # three columns have three links
+    assert Weights(12, 3, 4).log_passed_on(5, 0) == -inf  # four have six
+    assert Weights(12, 6, 3).log_passed_on(5, 0) == -inf
+    assert Weights(4, 6, 4).log_passed_on(3, 2) == -inf  # there are no so many columns

@@ -41,7 +41,7 @@ WANTED = 0.9
 _STEP = 1.12  # from one number of rows to the next
 _DRAWN = 1000  # choices of runs, for intervals of ratios
 # As many runs as of the other sets, where the gain is small beside chance:
-_TIMES = {"XOR of 3, 20 % noise, among 20, k=3": 7}
+_TIMES = {"XOR of 3, 20 % noise, among 20, k=3": 3}
 
 TASKS = [
     Task("XOR of 3 among 20, k=3", zoo("parity", variables=3, noise=0), 17, max_links=3),

@@ -54,6 +54,7 @@ Levels = Sequence[Sequence[Hashable]]
 ALPHA = 0.05
 """The level at which findings must be significant, corrected for all of their kind."""
 
+_LEAST_OF_RATE = 10  # rows of a combination, old and new, from which its rate is compared
 _LEAST_ROWS = 10  # for each cell of a group, from which they tell that little of it is hidden
 
 
@@ -365,8 +366,9 @@ def _rates(
 ) -> CheckedRule:
     """Return whether rates are what they were: a likelihood-ratio test of all combinations that both have.
 
-    That it sees no difference says little where rows are few. So rates are held only where the new ones differ
-    from combination to combination, by a test of the same kind.
+    Combinations of a few rows say next to nothing, and their G2 is larger than its law has it. That the test
+    sees no difference says little where rows are few. So rates are held only where the new ones differ from
+    combination to combination, by a test of the same kind.
     """
     assert rule.target is not None
     place = members(group.variables).index(rule.target)
@@ -374,11 +376,12 @@ def _rates(
     known = known_levels(levels[rule.target])
     olds, news = (_hits(table, place, code, known) for table in tables)
     g2, dof = 0.0, 0
-    for others in olds.keys() & news.keys():
+    hits, n_rows = (sum(column) for column in zip(*news.values(), strict=True))
+    news = {others: told for others, told in news.items() if told[1] >= _LEAST_OF_RATE}
+    for others in news.keys() & {others for others, told in olds.items() if told[1] >= _LEAST_OF_RATE}:
         g2 += _g2(olds[others], news[others])
         dof += 1
     log_p = min(0.0, (log_tail_of(g2, dof) if dof else 0.0) + log(n_rules))
-    hits, n_rows = (sum(column) for column in zip(*news.values(), strict=True))
     low, high = interval(hits, n_rows)
     verdict: Verdict = "undecided"
     if dof and log_p <= log(ALPHA):

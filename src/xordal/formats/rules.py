@@ -62,7 +62,7 @@ def _how_often(rule: Rule, rows: str) -> str:
 
 
 def _rates_text(rates: Sequence[Rate], names: Sequence[str]) -> str:
-    """Return rates in words: all, or the highest and the lowest of many.
+    """Return rates in words: all, or of many those that are surely the highest and the lowest.
 
     Where levels are bare numbers, or of one column, the first are told with the names of their columns.
     Combinations with a missing value are only counted, where there are others: they tell least.
@@ -70,9 +70,8 @@ def _rates_text(rates: Sequence[Rate], names: Sequence[str]) -> str:
     known = [rate for rate in rates if MISSING_LEVEL not in rate.levels] or list(rates)
     told, more = known, []
     if len(known) > _MOST_RATES:
-        ordered = sorted(known, key=lambda rate: -rate.share)
-        told = [*ordered[: _MOST_RATES // 2], *ordered[-_MOST_RATES // 2 :]]
-        more = [f"{counted(len(known) - _MOST_RATES, 'combination')} between these"]
+        told = _surest(known, _MOST_RATES // 2)
+        more = [counted(len(known) - _MOST_RATES, "other combination")]
     if n_missing := len(rates) - len(known):
         more.append(f"{counted(n_missing, 'combination')} with a missing value")
     rest = f"; not shown: {', '.join(more)}" if more else ""
@@ -80,6 +79,16 @@ def _rates_text(rates: Sequence[Rate], names: Sequence[str]) -> str:
     first = f"{'/'.join(names)} = " if is_bare or len(names) == 1 else ""
     words = [_rate_text(rate, "" if at else first) for at, rate in enumerate(told)]
     return f"{', '.join(words)}{rest}"
+
+
+def _surest(rates: Sequence[Rate], n_each: int) -> list[Rate]:
+    """Return so many rates that are surely high, and as many surely low ones, by the ends of their intervals.
+
+    By the shares themselves these would be combinations of a row or two.
+    """
+    highest = sorted(rates, key=lambda rate: -rate.low)[:n_each]
+    lowest = sorted([rate for rate in rates if rate not in highest], key=lambda rate: rate.high)[:n_each]
+    return sorted([*highest, *lowest], key=lambda rate: -rate.share)
 
 
 def _rate_text(rate: Rate, columns: str) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import inf, log, prod, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _MOST_SIGNS = 6  # variables up to which all signs of a sum are tried
 _WORTH_NAMING = 0.5  # share of what chance leaves open that a rule must settle
 _CLEARLY = 0.85  # share of rows from which a rule says more than a table of rates
 _LEVEL = log(0.05)
-_MOST_COMBINATIONS = 16
+_MOST_COMBINATIONS = 500  # that occur; of many only the surest are printed, and a network file holds all
 _SURE = 1.959964
 
 
@@ -224,7 +224,7 @@ def rates(
 
     The variable is the one with the fewest levels, of these the last, since tables tend to end with what
     follows from the rest. Of two levels the rarer is told, of more the one whose rates differ most. None where
-    no two rates clearly differ, or every variable leaves too many combinations to be told. Rates are those of
+    no two rates clearly differ, or every variable leaves too many combinations that occur. Rates are those of
     the rows in which the variable is known; so many ``parts`` of the counts say as much as one row.
 
     Examples
@@ -237,7 +237,7 @@ def rates(
     """
     n_levels = [len(of) for of in levels]
     known = [known_levels(of) for of in levels]
-    fitting = [p for p in range(len(variables)) if prod(n_levels) // n_levels[p] <= _MOST_COMBINATIONS]
+    fitting = [p for p in range(len(variables)) if _n_combinations(table, p) <= _MOST_COMBINATIONS]
     fewest = min((len(known[p]) for p in fitting), default=0)
     found = []
     for place in (p for p in fitting if len(known[p]) == fewest):
@@ -253,6 +253,11 @@ def rates(
             found.append((place, round(spread, 9), rule))
     clear = [one for one in found if one[1] > 0]
     return max(clear, key=lambda one: one[:2])[2] if clear else None
+
+
+def _n_combinations(table: CellCounts, place: int) -> int:
+    """Return how many combinations of all variables but one occur."""
+    return len(np.unique(np.delete(table.cells, place, axis=1), axis=0))
 
 
 def known_levels(levels: Sequence[Hashable]) -> list[int]:

@@ -220,3 +220,21 @@ def test_the_bound_covers_the_truth_at_its_confidence() -> None:
         observed = float((shares * np.log(shares / independent)).sum())
         covered += information_bound(observed, 1, 1000) >= truth
     assert covered / 400 > 0.92
+
+
+def test_many_combinations_are_told_by_those_that_are_surely_high_or_low() -> None:
+    """Month and weekday decide how often a flight is late; in January there are next to none."""
+    rng = np.random.default_rng(5)
+    n = 40_000
+    month, weekday = rng.choice(12, n, p=[0.001, *[0.999 / 11] * 11]), rng.integers(0, 7, n)
+    is_late = rng.random(n) < np.where((month + weekday) % 3 == 0, 0.4, 0.2)
+    cells, counts = np.unique(np.stack([month, weekday, is_late], axis=1), axis=0, return_counts=True)
+    levels = [tuple(range(1, 13)), tuple("MTWTFSS"), ("no", "yes")]
+    rule = find_rule(CellCounts(cells, counts), (0, 1, 2), levels)
+    assert rule is not None and (rule.kind, rule.target, rule.level) == ("rates", 2, "yes")
+    assert len(rule.rates) == len(np.unique(cells[:, :2], axis=0)) > 80
+    told = rule_text(rule, ["month", "weekday", "late"], target="late")
+    assert told.endswith(f"; not shown: {len(rule.rates) - 8} other combinations")
+    assert " of 1/" not in told  # of January there are a handful of rows a weekday
+    highest = min(sorted(rate.low for rate in rule.rates)[-4:])
+    assert f"({100 * highest:.0f} to" in told

@@ -64,7 +64,7 @@ def _how_often(rule: Rule, rows: str) -> str:
 def _rates_text(rates: Sequence[Rate], names: Sequence[str]) -> str:
     """Return rates in words: all, or of many those that are surely the highest and the lowest.
 
-    Where levels are bare numbers, or of one column, the first are told with the names of their columns.
+    Where some levels are bare numbers, or all of one column, the first are told with the names of their columns.
     Combinations with a missing value are only counted, where there are others: they tell least.
     """
     known = [rate for rate in rates if MISSING_LEVEL not in rate.levels] or list(rates)
@@ -75,7 +75,7 @@ def _rates_text(rates: Sequence[Rate], names: Sequence[str]) -> str:
     if n_missing := len(rates) - len(known):
         more.append(f"{counted(n_missing, 'combination')} with a missing value")
     rest = f"; not shown: {', '.join(more)}" if more else ""
-    is_bare = all(as_number(level) is not None for rate in known for level in rate.levels)
+    is_bare = any(as_number(level) is not None for rate in known for level in rate.levels)
     first = f"{'/'.join(names)} = " if is_bare or len(names) == 1 else ""
     words = [_rate_text(rate, "" if at else first) for at, rate in enumerate(told)]
     return f"{', '.join(words)}{rest}"

@@ -64,7 +64,7 @@ def _how_often(rule: Rule, rows: str) -> str:
 def _rates_text(rates: Sequence[Rate], names: Sequence[str]) -> str:
     """Return rates in words: all, or of many those that are surely the highest and the lowest.
 
-    Where some levels are bare numbers, or all of one column, the first are told with the names of their columns.
+    Where some levels are bare numbers, or all are of one column, the first come with the names of columns.
     Combinations with a missing value are only counted, where there are others: they tell least.
     """
     known = [rate for rate in rates if MISSING_LEVEL not in rate.levels] or list(rates)

@@ -2,8 +2,8 @@
 
 A block of steps is given by two sides, the ends of each link. A side is three flat arrays: counts, the number
 of the stratum of each within its step, and how many counts each step has. Cells of small fitted counts are
-kept, with their margins, where the hash of these points to: tables of many levels hold the same ones again and
-again.
+kept, with their margins, where the hash of these points to, and so are whole strata of few levels: sparse
+tables hold the same ones again and again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ from xordal.statistics.sparse_cells import DEGREE, DENSE, LOGS, NEW
 N_KEPT = 1 << 15
 """Cells that are kept: two megabytes."""
 
+N_STRATA = 1 << 15
+"""Strata that are kept: four megabytes."""
+
 _LISTED = 32  # counts up to which they are sorted by insertion
+_IN_KEY = 14  # counts of a stratum that is kept, at most
 
 
-def no_cells() -> tuple[Any, Any]:
-    """Return room for the cells that are kept: no cell has margins of zero."""
-    return np.zeros((N_KEPT, 3), np.int64), np.zeros((N_KEPT, DEGREE + 2))
+def no_cells() -> tuple[Any, Any, Any, Any]:
+    """Return room for cells and for strata, each with what is kept of it: none has margins of zero."""
+    cells = np.zeros((N_KEPT, 3), np.int64), np.zeros((N_KEPT, DEGREE + 2))
+    return *cells, np.zeros((N_STRATA, 1 + _IN_KEY), np.int64), np.empty((N_STRATA, 2))
 
 
 @rounded_kernel
@@ -104,7 +109,7 @@ def slot_of(a: int, b: int, n: int) -> int:
 @rounded_kernel
 def stratum_sums(rows: Any, columns: Any, kept: Any, work: Any, v: Any, w: Any, alpha: Any, sums: Any) -> Any:
     """Return mean and variance of what one stratum adds to G2; both lists increase, rows are the lower one."""
-    keys, terms = kept
+    keys, terms = kept[0], kept[1]
     n = 0
     for count in rows:
         n += count
@@ -150,6 +155,43 @@ def stratum_sums(rows: Any, columns: Any, kept: Any, work: Any, v: Any, w: Any, 
             by_column += sums[j] * sums[j] * (1 - sign * (of_column[j] * of_column[j]))
         variance += own + sign * (by_row + by_column) + whole * whole
     return mean, variance
+
+
+@rounded_kernel
+def place_of(rows: Any, columns: Any, strata: Any) -> int:
+    """Return where a stratum of few counts is kept, or may be put."""
+    mixed = len(rows)
+    for count in rows:
+        mixed = ((mixed ^ (mixed >> 29) ^ count) & 0x7FFFFFFF) * 0x9E3779B1
+    for count in columns:
+        mixed = ((mixed ^ (mixed >> 29) ^ count) & 0x7FFFFFFF) * 0x85EBCA6B
+    return (mixed ^ (mixed >> 17) ^ (mixed >> 33)) & (len(strata) - 1)
+
+
+@rounded_kernel
+def is_kept(rows: Any, columns: Any, key: Any) -> bool:
+    """Whether it is these margins that a key has; zeros follow the last count."""
+    n_rows, n_columns = len(rows), len(columns)
+    if key[0] != n_rows or (n_rows + n_columns < _IN_KEY and key[n_rows + n_columns + 1] != 0):
+        return False
+    for i in range(n_rows):
+        if key[1 + i] != rows[i]:
+            return False
+    for j in range(n_columns):
+        if key[1 + n_rows + j] != columns[j]:
+            return False
+    return True
+
+
+@rounded_kernel
+def put_key(rows: Any, columns: Any, key: Any) -> None:
+    """Write the margins of a stratum down."""
+    key[:] = 0
+    key[0] = len(rows)
+    for i in range(len(rows)):
+        key[1 + i] = rows[i]
+    for j in range(len(columns)):
+        key[1 + len(rows) + j] = columns[j]
 
 
 @rounded_kernel
@@ -199,7 +241,7 @@ def is_lower(one: Any, other: Any) -> bool:
 @rounded_kernel
 def step_sums(of_x: Any, of_y: Any, n_strata: Any, kept: Any, means: Any, variances: Any) -> None:
     """Fill in mean and variance of each step's G2, its link absent."""
-    work, longest = np.empty((4, len(LOGS))), 1
+    work, longest, strata, sums_of = np.empty((4, len(LOGS))), 1, kept[2], kept[3]
     v, w = np.empty((DEGREE, longest)), np.empty((DEGREE, longest))
     sums, alpha = np.empty(longest), np.empty((longest, DEGREE + 2))
     x_begin, y_begin = 0, 0
@@ -216,12 +258,22 @@ def step_sums(of_x: Any, of_y: Any, n_strata: Any, kept: Any, means: Any, varian
                 continue
             if not is_lower(rows, columns):
                 rows, columns = columns, rows
+            may_keep, place = len(rows) + len(columns) <= _IN_KEY, 0
+            if may_keep:
+                place = place_of(rows, columns, strata)
+                if is_kept(rows, columns, strata[place]):
+                    found[0, n_found], found[1, n_found] = sums_of[place, 0], sums_of[place, 1]
+                    n_found += 1
+                    continue
             if len(columns) > longest:
                 longest = 2 * len(columns)
                 v, w, sums = np.empty((DEGREE, longest)), np.empty((DEGREE, longest)), np.empty(longest)
             if len(rows) * len(columns) > len(alpha):
                 alpha = np.empty((2 * len(rows) * len(columns), DEGREE + 2))
             mean, variance = stratum_sums(rows, columns, kept, work, v, w, alpha, sums)
+            if may_keep:
+                put_key(rows, columns, strata[place])
+                sums_of[place, 0], sums_of[place, 1] = mean, variance
             found[0, n_found], found[1, n_found] = mean, variance
             n_found += 1
         total = 0.0

@@ -34,7 +34,11 @@ MOST_MEAN, MOST_VARIANCE = 4, 128
 """No step has a larger mean than so often its nominal degrees of freedom, or variance than their square."""
 
 _AT_ONCE = 1 << 16  # counts whose steps are worked out together: more of them gain nothing, and take memory
-_MOST_CELLS = 100_000  # beyond, shuffling rows is cheaper than summing over cells
+# Beyond, rows are shuffled. Of a table of 100,000 rows that took a second or two where a sum over as many cells
+# takes hundredths of a second, or with NumPy a second for a million.
+_MOST_CELLS = 1_000_000
+_QUICK_CELLS = 100_000  # up to which a kernel takes no longer than a bound
+_AT_ONCE_PLAIN = 100_000  # cells that NumPy sums over in one go
 # Of a bound below a mean: shuffles may happen to be lower. This leaves off five standard errors of a mean
 # of 100; tables that are shuffled have means of thousands.
 _OF_SHUFFLES = 0.95
@@ -103,8 +107,8 @@ def is_beyond_doubt(g2: float, dof: int, log_level: float) -> bool:
     return dof > 0 and excess > 0 and log(variance / (variance + excess * excess)) <= log_level
 
 
-KeptCells = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Margins of cells, and what was worked out for them."""
+KeptCells = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
+"""Margins of cells and what was worked out for them, then the same of strata."""
 
 
 class NullLaw:
@@ -175,8 +179,10 @@ class NullLaw:
     def is_quick(self, found: Evidence) -> bool:
         """Whether moments are no dearer than bounds: kernels sum over cells, and few of them to each count."""
         ends = {v for link in found.links for v in link}
-        has_few = max(self._n_levels[v] for v in ends) <= _FEW_LEVELS and found.dof < _MOST_CELLS // 4
-        return self._kept is not None and has_few
+        most = max([self._n_levels[v] for v in ends])
+        # A stratum of n rows has at most n levels of one end, and so n times those of the other as cells.
+        n_cells = min(4 * found.dof, (found.n_rows or 0) * most * len(found.links))
+        return self._kept is not None and most <= _FEW_LEVELS and n_cells < _QUICK_CELLS
 
     def mean_bounds(self, batch: Sequence[Evidence]) -> list[float]:
         """Return a bound below the mean of each candidate's G2, for much less work than its moments."""
@@ -186,7 +192,7 @@ class NullLaw:
         new = dict.fromkeys(step for chain in chains for step in chain if step not in self._bounds)
         self._count([margin for step in new for margin in _margins(step)])
         for block in self._blocks(new):
-            found = mean_bounds(strata(list(block.values())))
+            found = mean_bounds(strata(list(block.values())), has_kernels=self._kept is not None)
             least = np.where(found.n_cells <= _MOST_CELLS, found.least, _OF_SHUFFLES * found.least)
             self._bounds.update(zip(block, least.tolist(), strict=True))
         return [sum([self._bounds[step] for step in chain]) for chain in chains]
@@ -267,8 +273,8 @@ class NullLaw:
         counted = strata(list(block.values()))
         n_cells = counted.n_cells()
         uses_kernels = self._are_kernels_used(int(n_cells.sum()))
-        most = _MOST_AT_ONCE if uses_kernels else _MOST_CELLS
-        if n_cells.max() <= _MOST_CELLS and n_cells.sum() <= most:  # nearly always
+        most = _MOST_AT_ONCE if uses_kernels else _AT_ONCE_PLAIN
+        if n_cells.max() <= _MOST_CELLS and (n_cells.sum() <= most or len(block) == 1):  # nearly always
             self._steps.update(zip(block, self._summed(counted, uses_kernels), strict=True))
             return
         together: dict[int, list[Addition]] = {}

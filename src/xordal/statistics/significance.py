@@ -216,8 +216,11 @@ class SignificanceJudge:
         """Return -log p by bounds on means, where tables are large and that can be accepted."""
         shapes = self._shapes(batch)
         both = zip(batch, shapes, self._bars(batch, shapes), strict=True)
-        able = [(found, bar) if shape.n_context and found.dof >= _LARGE else None for found, shape, bar in both]
-        log_ps = iter(self._by_mean([one[0] for one in able if one is not None], are_all=True))
+        able = [
+            (found, bar) if shape.n_context and self._has_dear_moments(found) else None
+            for found, shape, bar in both
+        ]
+        log_ps = iter(self._by_mean([one[0] for one in able if one is not None]))
         ranks = [None if one is None else (next(log_ps), one[1]) for one in able]
         return [None if one is None else -one[0] if one[0] <= one[1] else -inf for one in ranks]
 
@@ -253,9 +256,13 @@ class SignificanceJudge:
             for found, law, lowest in zip(batch, self._law.moments(batch), self._nominal(batch), strict=True)
         ]
 
-    def _by_mean(self, batch: Sequence[Evidence], are_all: bool = False) -> list[float]:
+    def _has_dear_moments(self, found: Evidence) -> bool:
+        """Whether a bound on the mean is much quicker than exact moments."""
+        return found.dof >= _LARGE and not self._law.is_quick(found)
+
+    def _by_mean(self, batch: Sequence[Evidence]) -> list[float]:
         """Return log p-values that need only bounds below the means of large sets; no set's own is lower."""
-        is_large = [are_all or (found.dof >= _LARGE and not self._law.is_quick(found)) for found in batch]
+        is_large = list(map(self._has_dear_moments, batch))
         means = iter(self._law.mean_bounds(list(compress(batch, is_large))))
         return [
             lowest_by_mean(2 * self._n_rows * found.gain, next(means)) if large else -inf

@@ -172,15 +172,12 @@ def place_of(rows: Any, columns: Any, strata: Any) -> int:
 def is_kept(rows: Any, columns: Any, key: Any) -> bool:
     """Whether it is these margins that a key has; zeros follow the last count."""
     n_rows, n_columns = len(rows), len(columns)
-    if key[0] != n_rows or (n_rows + n_columns < _IN_KEY and key[n_rows + n_columns + 1] != 0):
-        return False
+    is_same = key[0] == n_rows and (n_rows + n_columns == _IN_KEY or key[n_rows + n_columns + 1] == 0)
     for i in range(n_rows):
-        if key[1 + i] != rows[i]:
-            return False
+        is_same = is_same and key[1 + i] == rows[i]
     for j in range(n_columns):
-        if key[1 + n_rows + j] != columns[j]:
-            return False
-    return True
+        is_same = is_same and key[1 + n_rows + j] == columns[j]
+    return is_same
 
 
 @rounded_kernel

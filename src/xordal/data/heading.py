@@ -178,16 +178,18 @@ def named_columns(columns: Sequence[Column], label: str) -> tuple[list[Column], 
         raise DataError(f"{label}: there is a header but no column has a name or a value.")
     taken = Counter(column.name for _, column in kept)
     named: list[Column] = []
+    before: set[str] = set()
     for place, column in kept:
         name = column.name
         if not name:
             name = _free(f"column {place}", taken)
             said.append(f"{label}: column {place} has no name and is called {name!r}.")
-        elif name in {other.name for other in named}:
+        elif name in before:
             name = _free(name, taken)
             said.append(f"{label}: {counted(taken[column.name], 'column')} are named {column.name!r}; "
                         f"the one at place {place} is called {name!r}.")  # fmt: skip
         named.append(Column(name, column.levels, column.codes))
+        before.add(name)
         taken[name] += name != column.name
     return named, said
 

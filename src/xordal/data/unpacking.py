@@ -70,7 +70,7 @@ def unpack_file(path: Path, label: str, most: int) -> None:
     ------
     DataError
         As :func:`unpacked` does, or if what it holds is larger than ``most`` bytes. That goes for a workbook
-        too, which is left as it is.
+        and a Parquet file too, which are left as they are.
     """
     part = path.with_name(f"{path.name}.unpacked")
     n_layers = 0
@@ -89,6 +89,7 @@ def unpack_file(path: Path, label: str, most: int) -> None:
                         out.write(piece)
             part.replace(path)
         _check_workbook(path, label, most)
+        _check_parquet(path, label, most)
     finally:
         part.unlink(missing_ok=True)
 
@@ -107,6 +108,30 @@ def _check_workbook(path: Path, label: str, most: int) -> None:
     with zipfile.ZipFile(path) as archive:
         if sum(each.file_size for each in archive.infolist()) > most:
             raise _too_large(label, most)
+
+
+def _check_parquet(path: Path, label: str, most: int) -> None:
+    """Refuse a Parquet file of more cells than text of that size has: two bytes each are the least.
+
+    A value that stands in all rows takes a few bytes there, in memory it takes some for each row.
+    """
+    with path.open("rb") as file:
+        if file.read(len(_PARQUET)) != _PARQUET:
+            return
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        about = parquet.read_metadata(path)
+    except ModuleNotFoundError:  # who reads the file says so
+        return
+    except (pa.ArrowException, OSError):  # cut short, or a table of text that begins so
+        return
+    if 2 * about.num_rows * about.num_columns > most:
+        raise DataError(
+            f"{label} holds {about.num_rows:,} rows of {counted(about.num_columns, 'column')}, which as text "
+            f"are more than {most / 2**20:,.0f} MB, the most that is taken here. Leave out columns or rows."
+        )
 
 
 def _too_large(label: str, most: int) -> DataError:
@@ -200,6 +225,7 @@ def _zstd(file: BinaryIO) -> Any:
 
 
 _ZIP = b"PK\x03\x04"
+_PARQUET = b"PAR1"
 _KINDS: dict[bytes, tuple[str, str, Callable[[BinaryIO], Any]]] = {
     b"\x1f\x8b": ("gzip", ".gz", gzip.open),
     b"BZh91AY&SY": ("bzip2", ".bz2", bz2.open),

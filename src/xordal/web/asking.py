@@ -17,6 +17,7 @@ from xordal.formats.network_files import load
 from xordal.formats.shown import shown
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.web.store import RunFolder
+from xordal.web.words import shown_value
 
 _MOST_HELD = 8  # networks kept in memory
 
@@ -87,13 +88,13 @@ class Asked:
         v = self._number(of, len(self.network.variables))
         story = self.network.why_answer(self.network.variables[v], given)
         return {
-            "levels": [shown(level) for level in story.levels],
+            "levels": [shown_value(level) for level in story.levels],
             "before": list(story.before),
             "after": list(story.after),
             "effects": [
                 {
                     "name": shown(effect.name),
-                    "level": shown(effect.level),
+                    "level": shown_value(effect.level),
                     "alone": list(effect.alone),
                     "without": list(effect.without),
                     "share": None if effect.share is None else list(effect.share),

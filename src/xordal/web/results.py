@@ -8,14 +8,21 @@ from xordal.formats.shown import shown
 from xordal.graph.chordal import ChordalGraph
 from xordal.model.estimation import CliqueCounts, estimate
 from xordal.model.network import DecomposableMarkovNetwork
+from xordal.report.map import placed
 from xordal.report.summary import ReportSummary, summarise
 from xordal.types.trace import single_link_part
+from xordal.types.varsets import Link
+from xordal.web.words import shown_value
 
 
 def result_of(network: DecomposableMarkovNetwork, title: str) -> dict[str, Any]:
     """Return all that the page needs to know of a network to show it; answers are asked for later."""
     summary = summarise(network, title)
     drawn = summary.map
+    of_rules, final = _rule_lines(network), [link for link in drawn.links if link.is_final]
+    places, size = drawn.places, drawn.size
+    if of_rules:  # columns that a rule ties together stand together too
+        places, size = placed(drawn.names, [*(link.ends for link in final), *of_rules])
     return {
         "title": summary.title,
         "lead": summary.lead,
@@ -33,17 +40,29 @@ def result_of(network: DecomposableMarkovNetwork, title: str) -> dict[str, Any]:
             for step in summary.steps
         ],
         **network_values(network),
-        "links": [[*link.ends, link.kind] for link in drawn.links if link.is_final],
-        "places": [[round(x, 1), round(y, 1)] for x, y in drawn.places],
-        "size": [round(side) for side in drawn.size],
+        "links": [[*link.ends, link.kind] for link in final],
+        "rule_lines": [[*ends, "rule"] for ends in of_rules],
+        "places": [[round(x, 1), round(y, 1)] for x, y in places],
+        "size": [round(side) for side in size],
     }
+
+
+def _rule_lines(network: DecomposableMarkovNetwork) -> list[Link]:
+    """Return a line from each column that a rule gives to those that it follows from, but where links are."""
+    lines = {
+        (min(v, each.last), max(v, each.last))
+        for each in network.rules
+        for v in each.rule.variables
+        if v != each.last
+    }
+    return sorted(lines - set(network.graph.links))
 
 
 def network_values(network: DecomposableMarkovNetwork) -> dict[str, Any]:
     """Return variables and levels as they are shown."""
     return {
         "variables": [
-            {"name": shown(name), "levels": [shown(level) for level in levels]}
+            {"name": shown(name), "levels": [shown_value(level) for level in levels]}
             for name, levels in zip(network.variables, network.levels, strict=True)
         ]
     }

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import re
 
+from xordal.formats.shown import shown
+
+_LONGEST_VALUE = 1_000  # characters that are shown of one; a cell may be as long as a file
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SENTENCE = re.compile(r"(?<=[.;])\s+")
 _OPTION = re.compile(
@@ -43,6 +46,18 @@ def for_page(text: str) -> str:
         elif not sentence.startswith("If ") and (first := _SECOND_WAY.search(sentence[: option.start()])):
             kept.append(f"{sentence[: first.start()]}.")
     return " ".join(kept).rstrip(";") if kept else text
+
+
+def shown_value(level: object) -> str:
+    """Return a value as the page shows it: of one that is pages long the beginning.
+
+    Examples
+    --------
+    >>> shown_value("yes"), len(shown_value("x" * 10**6))
+    ('yes', 1001)
+    """
+    text = shown(level)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def is_full(error: BaseException | None) -> bool:

@@ -105,7 +105,7 @@ export class NetworkMap {
     }
     const ends = new Set(fresh.flatMap(([u, v]) => [u, v]));
     this.nodes.forEach((node, v) => node.classList.toggle("fresh", ends.has(v)));
-    this.title.textContent = `Network of ${this.nodes.length} variables and ${this.links.size} links`;
+    this.title.textContent = `Network of ${this.nodes.length} variables and ${links.filter(([, , kind]) => kind !== "rule").length} links`;
     if (this.marked) this.mark(this.marked);
   }
 

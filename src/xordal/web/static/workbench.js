@@ -22,7 +22,7 @@ export class Workbench {
   open() {
     this.map.setVariables(this.network.variables.map(variable => variable.name));
     this.map.place(this.network.places, this.network.size);
-    this.map.setLinks(this.network.links);
+    this.map.setLinks([...this.network.links, ...this.network.rule_lines || []]);
     this.stage.append(legend(this.network));
   }
 
@@ -88,5 +88,5 @@ const reading = () => made("details", { class: "reading" }, made("summary", { te
 
 const legend = network => {
   const kinds = new Set(network.links.map(link => link[2]));
-  return made("p", { class: "small", text: [kinds.has("colored") ? "Dotted links are hidden: the pair by itself shows next to nothing." : "", kinds.has("fill-in") ? "Thin links only complete the picture." : "", matchMedia("(pointer: coarse)").matches ? "Drag columns to move them; two fingers zoom." : "Drag columns to move them; Ctrl and the wheel zoom."].filter(Boolean).join(" ") });
+  return made("p", { class: "small", text: [kinds.has("colored") ? "Dotted links are hidden: the pair by itself shows next to nothing." : "", kinds.has("fill-in") ? "Thin links only complete the picture." : "", (network.rule_lines || []).length ? "Dashed lines are no links: they tie the column that a rule gives to those it follows from." : "", matchMedia("(pointer: coarse)").matches ? "Drag columns to move them; two fingers zoom." : "Drag columns to move them; Ctrl and the wheel zoom."].filter(Boolean).join(" ") });
 };

@@ -385,6 +385,17 @@ def test_words_for_missing_values_and_sheets_are_chosen_by_clicking(page: Page, 
     page.keyboard.press("Enter")
     expect(page.locator(".odd")).to_contain_text("2 is taken as missing.")
 
+    rows = "".join(f"{n % 2},{999 if n % 9 == 0 else 20 + n % 60}\n" for n in range(180))
+    (tmp_path / "codes.csv").write_text(f"a,age\n{rows}")
+    page.goto(page.url.split("#")[0])
+    page.set_input_files("#file", tmp_path / "codes.csv")
+    expect(page.locator(".odd")).to_contain_text(
+        "999 stands in 20 cells of one column, as a number far from the others."
+    )
+    page.get_by_role("button", name="Take it as missing").click()
+    expect(page.locator(".odd")).to_contain_text("20 of 180 rows have one in the columns")
+    expect(page.locator(".columns .tag", has_text="20 missing")).to_have_count(1)
+
     sheets = {"Old": [["a", "b"], ["0", "1"], ["1", "0"]], "New": [["p", "q"], ["0", "1"], ["1", "0"]]}
     (tmp_path / "two.xlsx").write_bytes(workbook(sheets))
     page.goto(page.url.split("#")[0])
@@ -542,6 +553,11 @@ def test_rules_come_first_with_their_counts(page: Page, tmp_path: Path) -> None:
     cards.first.get_by_role("button", name="Show in the network").click()
     expect(page.locator(".variable:visible")).to_have_count(4)
     expect(page.locator("#ask")).to_contain_text("Showing the rule")
+    lines = page.locator("line.link.rule")  # from the column that it gives to the three it follows from
+    expect(lines).to_have_count(3)
+    assert [line.get_attribute("class") for line in lines.all()] == ["link rule near"] * 3
+    expect(page.locator("svg.map title").first).to_have_text("Network of 8 variables and 3 links")
+    expect(page.locator("#ask")).to_contain_text("Dashed lines are no links")
     page.get_by_role("button", name="Show all columns").click()
     expect(page.locator(".variable:visible")).to_have_count(8)
 
@@ -872,6 +888,9 @@ def test_on_a_phone(
     page.wait_for_selector(".remarks select")
     assert page.evaluate(fits) and page.evaluate(_CUT_OFF) == []
     page.goto(f"{server.origin}/#/")
+    learned(page, questions_file(tmp_path))
+    assert page.locator("#groups .scroll").count() > 3 and page.evaluate(cut) == 0  # nor one of long names
+    page.goto(f"{server.origin}/#/")
     learned(page, days_file(tmp_path))  # of tables wider than the screen all is told but some cells
     assert page.evaluate(fits) and page.evaluate(cut) > 0
     assert page.evaluate(_HEADINGS_OUTSIDE) == []
@@ -892,6 +911,16 @@ _HEADINGS_OUTSIDE = """() => {
     return words.getBoundingClientRect().right > innerWidth;
   }).map(one => one.textContent);
 }"""
+
+
+def questions_file(folder: Path) -> Path:
+    """Write a table of three questions with short answers, which hang together only all at once."""
+    bits = np.random.default_rng(6).integers(0, 2, size=(3, 800))
+    bits[2] = bits[0] ^ bits[1]
+    names = ["Do you feel rushed at work?", "Do you drink coffee at night?", "Do you find it hard to sleep?"]
+    path = folder / "questions.csv"
+    path.write_text(csv_text(names, np.array(["no", "yes"])[bits.T].tolist()))
+    return path
 
 
 def days_file(folder: Path) -> Path:

@@ -9,8 +9,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from xordal.data.column import Column, Where, refuse_nested
-from xordal.data.levels import unused
+from xordal.data.column import MISSING, Column, Where, refuse_nested
+from xordal.data.levels import as_number, unused
 from xordal.errors import DataError, SettingsError, counted, either, nearest, typed
 from xordal.types.choices import Missing
 
@@ -157,6 +157,29 @@ def drop() -> str:
 
 def _level() -> str:
     return either("--missing level", "missing='level'")
+
+
+def without_words(column: Column, words: Collection[str]) -> Column:
+    """Return the column with the levels that are one of some words, or a number written so, taken as missing.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> without_words(from_values("age", [31, 99, 44]), {"99", "-"}).levels
+    (31, 44)
+    """
+    numbers = {number for word in words if (number := as_number(word)) is not None}
+    is_missing = np.array([_is_one_of(level, words, numbers) for level in column.levels], dtype=np.bool_)
+    if not is_missing.any():
+        return column
+    kept = [level for level, gone in zip(column.levels, is_missing.tolist(), strict=True) if not gone]
+    return column.regrouped(np.where(is_missing, MISSING, np.cumsum(~is_missing) - 1), kept)
+
+
+def _is_one_of(level: Hashable, words: Collection[str], numbers: Collection[float]) -> bool:
+    if isinstance(level, int | float) and not isinstance(level, bool):
+        return level in numbers
+    return isinstance(level, str) and level.strip() in words
 
 
 def without_empty(columns: Sequence[Column], tell: Callable[[str], None]) -> list[Column]:

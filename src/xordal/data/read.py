@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from xordal.data.column import Column, Where, from_values, in_memory
 from xordal.data.design import Design
-from xordal.data.dialect import TextFormat
+from xordal.data.dialect import MISSING_TOKENS, TextFormat
 from xordal.data.large.files import is_folder_or_pattern, many_files
 from xordal.data.large.gather import RowsRead
 from xordal.data.large.read import lazy_source, read_files, read_stream
-from xordal.data.missing import Gaps, as_level, rows_kept, settled
+from xordal.data.missing import Gaps, as_level, rows_kept, settled, without_words
 from xordal.data.reading import AnyBins, Reading, reading_of
 from xordal.data.select import check_names, named
 from xordal.data.steps import Judge, Steps
@@ -161,15 +161,39 @@ def read(
 
 def read_upload(path: Path, how: Reading, tell: Callable[[str], None]) -> CategoricalTable:
     """Read a file that somebody else made: whole, as text, workbook, Parquet or Arrow, never as a database."""
-    return _read_whole(path, Steps(how, lambda found: (), tell, tell), 2, lambda kept: None)
+    return _whole(
+        path, upload_columns(path, how.text), Steps(how, lambda found: (), tell, tell), lambda kept: None
+    )
+
+
+def upload_columns(path: Path, text: TextFormat) -> tuple[list[Column], Where]:
+    """Return the columns of a file that somebody else made.
+
+    Words that somebody added to those for missing values hold for numbers and words of Parquet, Arrow and JSON
+    Lines too, which say by themselves what the usual words say in text.
+    """
+    columns, where = columns_from(path, text)
+    words = set(text.missing) - set(MISSING_TOKENS)
+    return [without_words(column, words) for column in columns], where
 
 
 def _read_whole(
     source: Any, steps: Steps, least_columns: int, on_kept: Callable[[NDArray[np.bool_]], None]
 ) -> CategoricalTable:
     """Read a source that fits in memory."""
+    columns = columns_from(source, steps.how.text, least_columns=least_columns)
+    return _whole(source, columns, steps, on_kept)
+
+
+def _whole(
+    source: Any,
+    columns: tuple[list[Column], Where],
+    steps: Steps,
+    on_kept: Callable[[NDArray[np.bool_]], None],
+) -> CategoricalTable:
+    """Make a table of all columns of a source."""
     how = steps.how
-    every, where = columns_from(source, how.text, least_columns=least_columns)
+    every, where = columns
     check_names(every)
     drawn = _Drawn(_weights(source, every, how, where), _clusters(source, every, how, where))
     by_name = how.weights if isinstance(how.weights, str) and drawn.clusters is None else None

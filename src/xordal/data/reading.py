@@ -20,7 +20,11 @@ AnyBins = Bins | int | Mapping[str, Bins | int] | Literal["auto"] | None
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a table is to be read; the parameters are those of :func:`read_table`."""
+    """How a table is to be read; the parameters are those of :func:`read_table`, but for one.
+
+    ``unmerged`` are columns whose rare levels stay where those of others are merged: those that the live page
+    takes as they are.
+    """
 
     columns: Sequence[str] | None = None
     exclude: Sequence[str] = ()
@@ -30,6 +34,7 @@ class Reading:
     missing: Missing = "error"
     bins: Binning = field(default_factory=Binning)
     merge_rare: int = 0
+    unmerged: Sequence[str] = ()
     categorical: Sequence[str] = ()
     dates: Sequence[str] | Mapping[str, Sequence[str]] = ()
     text: TextFormat = field(default_factory=TextFormat)

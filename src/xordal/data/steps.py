@@ -103,7 +103,15 @@ class Steps:
                 f"{as_it_is} takes it as it is."
             )
         if how.merge_rare:
-            weighted = [(merged(column, how.merge_rare, w), w) for column, w in weighted]
+            before = weighted
+            weighted = [
+                (column if column.name in how.unmerged else merged(column, how.merge_rare, w), w)
+                for column, w in before
+            ]
+            fewer = [new for (new, _), (old, _) in zip(weighted, before, strict=True) if new is not old]
+            if fewer:
+                names = ", ".join(repr(column.name) for column in fewer)
+                self.tell(f"Levels of fewer than {how.merge_rare} rows merged: {names}.")
         odd = [suspect(column, w) for column, w in weighted if column.name not in declared]
         left_out = set(self.judge([one for one in odd if one is not None]))
         made = [column for column, _ in weighted]

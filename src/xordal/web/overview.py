@@ -13,10 +13,14 @@ from xordal.data.steps import NO_NUMBER
 from xordal.data.suspects import Kind, suspect
 from xordal.errors import DataError
 from xordal.formats.shown import shown
+from xordal.web.words import shown_value
 
 _MOST_LEVELS = 6  # drawn of each column
 _MOST_CELLS = 20_000_000  # of columns with gaps, in which rows with the same gaps are counted: about a second
 _MOST_PATTERNS = 1_000
+_CODES = frozenset(f"{sign}{digit * n}" for sign in ("", "-") for digit in "789" for n in range(1, 6)) | {"-1"}
+"""Numbers that people write for a missing one, such as 99 and -9; where others lie near they are numbers."""
+_FEW_CELLS = 2  # a number that stands there once may be a slip of the pen
 _LONGEST_NAME = 1_000  # characters; names are told with every step of a search, and nobody reads longer ones
 
 _ODD: dict[Kind, tuple[str, str]] = {
@@ -100,7 +104,7 @@ def _column(column: Column) -> dict[str, Any]:
         "name": column.name,
         "shown": shown(column.name),
         "n_levels": int((counts > 0).sum()),
-        "levels": [[shown(column.levels[code]), int(counts[code])] for code in order if counts[code]],
+        "levels": [[shown_value(column.levels[code]), int(counts[code])] for code in order if counts[code]],
         "spread": _spread(column) if found is not None and found.kind == "continuous" else None,
         "n_missing": int(column.is_missing.sum()) if column.has_missing and not column.holds else 0,
         "odd": None if found is None else found.kind,
@@ -162,15 +166,59 @@ def _gaps(columns: Sequence[Column]) -> list[list[Any]] | None:
 
 
 def _blanks(columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Return the words that may stand for a missing value, with the cells and columns that have them."""
+    """Return the words that may stand for a missing value, with the cells and columns that have them.
+
+    A number such as 99 is one where it lies far off the others in each column that has it.
+    """
     found: dict[str, list[int]] = {}
+    far: dict[str, list[bool]] = {}
     for column in columns:
         for level, count in zip(column.levels, column.counts().tolist(), strict=True):
-            if isinstance(level, str) and count and level.strip().lower() in NO_NUMBER:
-                found.setdefault(level.strip(), []).append(int(count))
+            word = _word(level)
+            is_code = word in _CODES
+            if count and (is_code or _is_no_number(level)):
+                found.setdefault(word, []).append(int(count))
+                far.setdefault(word, []).append(not is_code or _is_far(column, float(word)))
     return [
-        {"word": word, "n_cells": sum(cells), "n_columns": len(cells)} for word, cells in sorted(found.items())
+        {"word": word, "n_cells": sum(cells), "n_columns": len(cells), "is_far": word in _CODES}
+        for word, cells in sorted(found.items())
+        if all(far[word])
     ]
+
+
+def _word(level: object) -> str:
+    return f"{level:g}" if isinstance(level, float) else str(level).strip()
+
+
+def _is_no_number(level: object) -> bool:
+    return isinstance(level, str) and level.strip().lower() in NO_NUMBER
+
+
+def _is_far(column: Column, code: float) -> bool:
+    """Whether a number lies further off a column's others than these from each other, and stands there often.
+
+    Others are all but those that people write for a missing one: 7, 8 and 9 beside answers of 1 and 2.
+
+    Examples
+    --------
+    >>> from xordal.data.column import from_values
+    >>> _is_far(from_values("grade", [1, 5, 2, 99, 99]), 99.0)
+    True
+    >>> _is_far(from_values("age", [71, 20, 99, 99]), 99.0)
+    False
+    """
+    counts = column.counts()
+    occurring = {
+        level: count
+        for level, count in zip(column.levels, counts.tolist(), strict=True)
+        if count and not _is_no_number(level)
+    }
+    numbers = as_numbers(list(occurring))
+    if numbers is None or code not in numbers:
+        return False
+    often = list(occurring.values())[numbers.index(code)] >= _FEW_CELLS
+    others = np.array([n for n, level in zip(numbers, occurring, strict=True) if _word(level) not in _CODES])
+    return len(others) > 1 and often and float(np.abs(others - code).min()) > float(np.ptp(others))
 
 
 def _defaults(columns: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import shutil
 import sys
+import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
@@ -143,6 +145,7 @@ class Runs:
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
         self._looks = asyncio.Semaphore(MOST_AT_ONCE)
         self._spare: Process | None = None
+        self._warm_ups: dict[Process, str] = {}
         self._ends: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
@@ -304,23 +307,51 @@ class Runs:
 
     def _end(self, process: Process) -> asyncio.Task[None]:
         """End a process; who is cancelled while waiting for it leaves that to :meth:`shut`."""
-        end = asyncio.create_task(_ended(process))
+
+        async def without_trace() -> None:
+            await _ended(process)
+            shutil.rmtree(self._warm_ups.pop(process), ignore_errors=True)
+
+        end = asyncio.create_task(without_trace())
         self._ends.add(end)
         end.add_done_callback(self._ends.discard)
         return end
 
     async def _process(self) -> Process:
         spare, self._spare = self._spare, None
-        return spare if spare is not None and spare.returncode is None else await _started()
+        if spare is not None and spare.returncode is None:
+            return spare
+        if spare is not None:
+            self._end(spare)
+        return await self._started()
 
     async def _keep_spare(self) -> None:
         """Have a process ready that has imported everything, so that the next one need not wait."""
         if self._spare is None:
-            made = await _started()
+            made = await self._started()
             if self._spare is None:
                 self._spare = made
             else:  # another run made one meanwhile
                 self._end(made)
+
+    async def _started(self) -> Process:
+        """Start a process; what it writes to get ready goes with it, for it may be killed while it does."""
+        folder = tempfile.mkdtemp(prefix="xordal-")
+        # A session of its own: Ctrl-C in the terminal is for the server alone, which ends its workers with
+        # their checkpoints in place. A worker that was interrupted would take what it has for the result.
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "xordal.web.worker",
+            folder,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            limit=_LONGEST_LINE,
+            start_new_session=True,
+        )
+        self._warm_ups[process] = folder
+        return process
 
 
 def _status_of(folder: RunFolder) -> Status:
@@ -332,21 +363,6 @@ def _status_of(folder: RunFolder) -> Status:
     if folder.has("settings"):
         return "waiting"
     return "looked" if folder.has("overview") else "looking"
-
-
-async def _started() -> Process:
-    # A session of its own: Ctrl-C in the terminal is for the server alone, which ends its workers with their
-    # checkpoints in place. A worker that was interrupted would take what it has for the result.
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "xordal.web.worker",
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        limit=_LONGEST_LINE,
-        start_new_session=True,
-    )
 
 
 async def _order(process: Process, job: dict[str, Any]) -> None:

@@ -81,6 +81,7 @@ class RunSettings:
             missing=self.missing,  # type: ignore[arg-type]  # Reading checks it
             bins=Binning.of(bins),
             merge_rare=self.merge_rare,
+            unmerged=self.categorical,
             categorical=self.categorical,
             text=text,
             cache="off",  # nothing of an upload is kept anywhere but in its run

@@ -1,8 +1,9 @@
 """The process that reads and learns, so that the server only ever answers: ``python -m xordal.web.worker``.
 
 It is told what to do by lines of JSON on its standard input, and tells how it goes by lines of JSON on its
-standard output. The first line names the task, the folder of the run and how many bytes its upload may unpack
-to; ``"stop"`` ends a search, which keeps what it has learned; a second one ends what follows the search too.
+standard output. Its argument is a folder for what it writes to get ready. The first line names the task, the
+folder of the run and how many bytes its upload may unpack to; ``"stop"`` ends a search, which keeps what it has
+learned; a second one ends what follows the search too.
 When the input closes, whoever started the process is gone, and so is the process: the checkpoint has what it
 learned.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import _thread
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -94,7 +96,7 @@ def main() -> None:
 
     from xordal.errors import speaking_of_options
 
-    _warm_up()
+    _warm_up(Path(sys.argv[1]))
     first = sys.stdin.readline()
     if not first:
         return
@@ -110,18 +112,19 @@ def main() -> None:
     os._exit(0)  # threads of Arrow, taken down with the interpreter, were seen to abort a process
 
 
-def _warm_up() -> None:
-    """Go once through everything with a table of a few rows, so that it is loaded before there is a task."""
-    from tempfile import TemporaryDirectory
+def _warm_up(place: Path) -> None:
+    """Go once through everything with a table of a few rows, so that it is loaded before there is a task.
 
+    Who started the process removes the place where it was killed meanwhile.
+    """
     from xordal.web.store import Store
 
-    with TemporaryDirectory() as name:
-        folder = Store(Path(name)).new("warm-up")
-        folder.upload.write_text("a,b,c\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 10)
-        _look(folder, "warm-up", lambda event: None)
-        folder.write("settings", {})
-        _learn(folder, "warm-up", lambda event: None, Stop())
+    folder = Store(place).new("warm-up")
+    folder.upload.write_text("a,b,c\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 10)
+    _look(folder, "warm-up", lambda event: None)
+    folder.write("settings", {})
+    _learn(folder, "warm-up", lambda event: None, Stop())
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def _listen(stop: Stop) -> None:
@@ -204,7 +207,7 @@ def _overview(folder: RunFolder, label: str) -> dict[str, Any]:
     import warnings
 
     from xordal.data.excel import SheetChosen, sheet_names
-    from xordal.data.read import columns_from
+    from xordal.data.read import upload_columns
     from xordal.data.select import check_names
     from xordal.errors import DataWarning
     from xordal.web.form import Form
@@ -213,7 +216,7 @@ def _overview(folder: RunFolder, label: str) -> dict[str, Any]:
     form = Form.from_json(folder.read("form"))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        columns, _ = columns_from(folder.upload, form.text())
+        columns, _ = upload_columns(folder.upload, form.text())
     check_names(columns)
     guessed = [one.message for one in said if isinstance(one.message, DataWarning)]
     chosen = next((one.chosen for one in guessed if isinstance(one, SheetChosen)), form.sheet)

@@ -56,9 +56,28 @@ def test_words_that_may_stand_for_a_missing_value_are_counted() -> None:
     columns = [from_values("a", ["x", "-", "-", "y"]), from_values("b", ["-", "Unknown", "p", "q"])]
     found = overview([*columns, from_values("c", [1, 2, 1, 2])])["blanks"]
     assert found == [
-        {"word": "-", "n_cells": 3, "n_columns": 2},
-        {"word": "Unknown", "n_cells": 1, "n_columns": 1},
+        {"word": "-", "n_cells": 3, "n_columns": 2, "is_far": False},
+        {"word": "Unknown", "n_cells": 1, "n_columns": 1, "is_far": False},
     ]
+
+
+def told_codes(**columns: list[object]) -> list[tuple[str, int]]:
+    """Return the numbers that may stand for a missing value, and in how many cells."""
+    found = overview([from_values(name, values) for name, values in columns.items()])["blanks"]
+    return [(one["word"], one["n_cells"]) for one in found if one["is_far"]]
+
+
+def test_numbers_that_may_stand_for_a_missing_one_lie_far_off_the_others() -> None:
+    ages = list(range(18, 99))
+    assert told_codes(age=[*ages, 999, 999]) == [("999", 2)]
+    assert told_codes(age=[*map(str, ages), "999", "-", "999"]) == [("999", 2)]
+    assert told_codes(weight=[61.5, 80.25, 999.0, 999.0, 70.0]) == [("999", 2)]
+    assert told_codes(answer=[1, 2, 2, 1, 8, 8, 9, 9, 9]) == [("8", 2), ("9", 3)]
+    assert told_codes(age=[*ages, 99, 99]) == []  # a number among others
+    assert told_codes(age=[*ages, 999]) == []  # once: maybe a slip
+    assert told_codes(grade=[1, 2, 99, 99], age=[*ages, 99, 99]) == []  # in one of the two a number
+    assert told_codes(code=[0, 9, 9, 0], word=["a", "99", "99", "b"]) == []  # two values; and no numbers
+    assert told_codes(scale=[*range(11), 7, 8, 9]) == []
 
 
 def test_counts_of_rows_are_used_as_such() -> None:

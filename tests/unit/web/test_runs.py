@@ -9,6 +9,8 @@ import json
 import lzma
 import sqlite3
 import sys
+import tempfile
+import time
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +24,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from starlette.testclient import TestClient
 
 from benchmarks.messy import workbook
@@ -405,7 +408,8 @@ def test_a_dash_is_taken_as_missing_when_a_person_says_so(page: Page) -> None:
     rows = "".join(f"{n % 2},{n % 3 if n % 8 else '-'}\n" for n in range(80))
     run = page.upload("dash.csv", f"a,b\n{rows}".encode())["id"]
     told = page.wait(run, "looked")["overview"]
-    assert told["n_incomplete"] == 0 and told["blanks"] == [{"word": "-", "n_cells": 10, "n_columns": 1}]
+    assert told["n_incomplete"] == 0
+    assert told["blanks"] == [{"word": "-", "n_cells": 10, "n_columns": 1, "is_far": False}]
     page.post(f"/api/runs/{run}/look", {"missing": ["-"]})
     told = page.wait(run, "looked")["overview"]
     assert told["n_incomplete"] == 10 and told["blanks"] == [] and told["columns"][1]["n_levels"] == 3
@@ -602,3 +606,104 @@ def test_the_file_that_the_server_was_started_with_comes_first(tmp_path: Path) -
         client.get("/", params={"token": keys.token})
         told = client.get("/api/start").json()
         assert told["first"] == told["runs"][0]["id"] and told["runs"][0]["label"] == "small.csv"
+
+
+def test_columns_taken_as_they_are_keep_their_rare_values(page: Page) -> None:
+    rows = "".join(f"{n % 2},{n % 3},town {n % 150}\n" for n in range(300))
+    run = page.upload("towns.csv", f"a,b,town\n{rows}".encode())["id"]
+    told = page.wait(run, "looked")["overview"]
+    assert told["columns"][2]["odd"] == "many levels" and told["settings"]["merge_rare"] == 20
+    merging = {"merge_rare": 20, "columns": ["a", "b", "town"]}
+    page.post(f"/api/runs/{run}/learn", merging)
+    page.wait(run, "done")
+    found = page.get(f"/api/runs/{run}/result")
+    assert found["variables"][2]["levels"] == ["(other)"]
+    assert "Levels of fewer than 20 rows merged: 'town'." in found["notes"]
+    again = page.post(f"/api/runs/{run}/again", code=201)["id"]
+    page.post(f"/api/runs/{again}/learn", {**merging, "categorical": ["town"]})
+    page.wait(again, "done")
+    found = page.get(f"/api/runs/{again}/result")
+    assert len(found["variables"][2]["levels"]) == 150 and not any("merged" in note for note in found["notes"])
+
+
+def test_of_a_value_that_is_pages_long_the_beginning_is_shown(page: Page) -> None:
+    run = page.upload("long.csv", b"a,b\n" + b"0," + b"x" * 500_000 + b"\n1,y\n" * 40)["id"]
+    told = page.wait(run, "looked")
+    assert len(json.dumps(told)) < 10_000
+    page.post(f"/api/runs/{run}/learn", {"columns": ["a", "b"], "missing": "drop"})
+    page.wait(run, "done")
+    found = page.get(f"/api/runs/{run}/result")
+    assert sorted(len(level) for level in found["variables"][1]["levels"]) == [1, 1001]
+
+
+def packed_rows(name: str) -> bytes:
+    """Return rows with a dash and with 99 in places of missing values, in a file whose values have types."""
+    a, b = (
+        [99 if n % 5 == 0 else n % 3 for n in range(60)],
+        ["-" if n % 4 == 0 else "xy"[n % 2] for n in range(60)],
+    )
+    if name.endswith("jsonl"):
+        return "\n".join(
+            json.dumps({"a": one, "b": other, "c": 7}) for one, other in zip(a, b, strict=True)
+        ).encode()
+    made = BytesIO()
+    parquet.write_table(pa.table({"a": a, "b": b, "c": [7] * 60}), made)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("name", ["typed.parquet", "typed.jsonl"])
+def test_words_for_missing_values_hold_where_values_have_types(page: Page, name: str) -> None:
+    run = page.upload(name, packed_rows(name))["id"]
+    told = page.wait(run, "looked")["overview"]
+    assert [(one["word"], one["n_cells"]) for one in told["blanks"]] == [("-", 15), ("99", 12)]
+    page.post(f"/api/runs/{run}/look", {"missing": ["-", "99"]})
+    told = page.wait(run, "looked")["overview"]
+    assert [column["n_missing"] for column in told["columns"]] == [12, 15, 0] and told["blanks"] == []
+    page.post(f"/api/runs/{run}/learn", {"columns": ["a", "b"], "missing": "drop"})
+    page.wait(run, "done")
+    found = page.get(f"/api/runs/{run}/result")
+    assert [variable["levels"] for variable in found["variables"]] == [["0", "1", "2"], ["x", "y"]]
+
+
+def test_a_parquet_file_of_too_many_cells_is_refused(page: Page) -> None:
+    """Six million rows of one value are 10 kB there; as text they are more than the 10 MB that are taken."""
+    for n_rows, status in ((6_000_000, "failed"), (2_000_000, "looked")):
+        made = BytesIO()
+        parquet.write_table(pa.table({"a": np.zeros(n_rows, np.int8), "b": np.zeros(n_rows, np.int8)}), made)
+        assert len(made.getvalue()) < 2**20
+        told = page.wait(page.upload("flat.parquet", made.getvalue())["id"], "looked", "failed")
+        assert told["status"] == status
+        if status == "failed":
+            assert told["failed"].startswith(
+                "flat.parquet holds 6,000,000 rows of 2 columns, which as text are"
+            )
+
+
+def test_a_server_that_ends_leaves_nothing_in_the_folder_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a process is killed that was just getting ready."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    for seconds in (0.0, 1.0):
+        with entered(tmp_path / "runs") as found:
+            assert len(list(place.iterdir())) == 1  # the process that gets ready
+            time.sleep(seconds)
+            found.get("/api/start")
+        assert list(place.iterdir()) == []
+
+
+def test_a_rule_of_the_network_is_drawn_from_the_column_that_it_gives(page: Page) -> None:
+    digits = np.random.default_rng(8).integers(0, 10, size=(5, 4000))
+    digits[3] = (digits[0] + 3 * digits[1] + digits[2]) % 10
+    run = page.upload("digits.csv", csv_text("pqrst", digits.T.tolist()).encode())["id"]
+    page.wait(run, "looked")
+    page.post(f"/api/runs/{run}/learn", {"columns": list("pqrst")})
+    page.wait(run, "done")
+    found = page.get(f"/api/runs/{run}/result")
+    assert found["links"] == [] and found["n_rules"] == 1
+    ends = [set(line[:2]) for line in found["rule_lines"]]
+    assert len(ends) == 3 and len(set.intersection(*ends)) == 1 and set.union(*ends) == {0, 1, 2, 3}
+    assert {line[2] for line in found["rule_lines"]} == {"rule"}

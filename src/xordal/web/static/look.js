@@ -112,8 +112,8 @@ const readAs = (run, reload) => {
     sheet.addEventListener("change", () => again({ sheet: sheet.value }));
     told.push(made("li", {}, made("b", { text: "Sheet" }), ` The workbook has ${overview.sheets.length}; this one is read: `, sheet));
   }
-  for (const { word, n_cells, n_columns } of overview.blanks || []) told.push(made("li", {}, made("b", { text: word }),
-    ` stands in ${number(n_cells)} ${n_cells === 1 ? "cell" : "cells"} of ${n_columns === 1 ? "one column" : `${n_columns} columns`}, as a value. `, button("Take it as missing", () => again({ missing: [...missing, word] }))));
+  for (const { word, n_cells, n_columns, is_far } of overview.blanks || []) told.push(made("li", {}, made("b", { text: word }),
+    ` stands in ${number(n_cells)} ${n_cells === 1 ? "cell" : "cells"} of ${n_columns === 1 ? "one column" : `${n_columns} columns`}, as ${is_far ? "a number far from the others" : "a value"}. `, button("Take it as missing", () => again({ missing: [...missing, word] }))));
   for (const word of missing) told.push(made("li", {}, made("b", { text: word }), " is taken as missing. ", button("Take it as a value", () => again({ missing: missing.filter(other => other !== word) }))));
   return told;
 };

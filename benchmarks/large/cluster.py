@@ -134,8 +134,8 @@ def estimate(costs: Costs) -> list[str]:
         f"{costs.count * 1e12:.2f} ps for a triple and a row counted, {costs.scan * 1e12:.3f} ps for a triple "
         f"of binary columns and a row scanned, {costs.task * 1e3:.1f} ms for a task. All pairs and triples "
         "once, which is most of a search with k = 3; columns like those above; every worker one core as fast "
-        "as this one, and the packed table in its page cache or its memory. Reading and packing, once, by one "
-        "machine, comes on top.",
+        "as this one, and the packed table in its page cache or its memory. Reading, by the workers, and "
+        "packing, by one process, come once on top.",
         "",
         "| table | split by | " + " | ".join(f"{n:,} workers" for n in _WORKERS) + " |",
         "|---|---|" + "---|" * len(_WORKERS),

@@ -113,20 +113,20 @@ def learn(  # noqa: PLR0913 - one parameter per option or group of options
     result.check(data)
     bounds = replace(limits.limits(), max_clique=known.max_clique)
     once = {"find_rules": rules, "limits": bounds, "checkpoint": checkpoint.checkpoint()}
-    table = reading.read_for_learning(data, how.reading(), is_quiet=result.quiet)
-    settings["constraints"] = known.constraints(table.names)
-    if target is not None:
-        check_target(target, table.names)
-    if result.is_plain:
-        reading.tell_size(data, table)
-    with stopping.terminable() as signals:
-        with limits.counting.counting() as backend:
+    with limits.counting.counting() as backend:
+        table = reading.read_for_learning(data, how.reading(), is_quiet=result.quiet, backend=backend)
+        settings["constraints"] = known.constraints(table.names)
+        if target is not None:
+            check_target(target, table.names)
+        if result.is_plain:
+            reading.tell_size(data, table)
+        with stopping.terminable() as signals:
             learned, interrupted = _watched(table, {**settings, **once, "backend": backend}, result)
-        again = None
-        if bootstrap.resamples and not interrupted and learned.run.stopped_by is None:
-            here = "auto" if limits.counting.backend == "dask" else limits.counting.backend
-            again = stability.of(table, bootstrap, result.quiet, {**settings, "backend": here})
-            interrupted = again is None
+            again = None
+            if bootstrap.resamples and not interrupted and learned.run.stopped_by is None:
+                here = "auto" if limits.counting.backend == "dask" else limits.counting.backend
+                again = stability.of(table, bootstrap, result.quiet, {**settings, "backend": here})
+                interrupted = again is None
     if result.to is not None:  # first of all, so that nothing is lost whatever happens to the screen
         result.save(fit_network(table, learned, smoothing=smoothed))
     _print_result(learned, result, again, target)

@@ -16,6 +16,7 @@ import typer
 from xordal.types.choices import CacheBy, Missing
 
 if TYPE_CHECKING:
+    from xordal.counting.select import Backend
     from xordal.data.dialect import TextFormat
     from xordal.data.discretise import Binning
     from xordal.data.reading import Reading
@@ -344,8 +345,12 @@ def delimiter_of(text: str | None) -> str | None:
     return {"tab": "\t", "\\t": "\t", "space": " "}.get(text or "", text)
 
 
-def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> CategoricalTable:
+def read_for_learning(
+    source: str, how: Reading, *, is_quiet: bool, backend: str | Backend = "auto"
+) -> CategoricalTable:
     """Read a table for a search: refuse, leave out and tell what the library only warns about.
+
+    ``backend`` is who will count; a cluster also lists and reads files.
 
     Raises
     ------
@@ -355,6 +360,7 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
     import warnings
 
     from xordal.cli import screen
+    from xordal.counting.select import as_read_by
     from xordal.data.entering import left_out as words
     from xordal.data.read import read
     from xordal.errors import DataError, DataWarning
@@ -379,7 +385,8 @@ def read_for_learning(source: str, how: Reading, *, is_quiet: bool) -> Categoric
 
     with warnings.catch_warnings(record=True) as caught, screen.packing(is_quiet) as on_rows:
         warnings.simplefilter("always", DataWarning)
-        table = read(source, how, judge, told.append, warn=told.append, on_rows=on_rows)
+        asked = as_read_by(backend, source, how)
+        table = read(asked, how, judge, told.append, warn=told.append, on_rows=on_rows)
     if counts:
         table, line = _counted(table, counts)
         told.append(line)

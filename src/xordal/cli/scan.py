@@ -51,28 +51,25 @@ def scan(  # noqa: PLR0913 - one parameter per option or group of options
     from xordal.scanning import scan as scan_sets
 
     counting.check()
-    table = reading.read_for_learning(data, how.reading(), is_quiet=quiet)
     interrupted = False
-    with (
-        counting.counting() as backend,
-        screen.scanning(quiet) as tell,
-        stopping.terminable() as signals,
-    ):
-        try:
-            scanned = scan_sets(
-                table,
-                order,
-                top,
-                target=target,
-                by=by,
-                threads=counting.threads,
-                backend=backend,
-                time_limit=stopping.seconds_in(time_limit),
-                on_progress=tell,
-                notice=lambda line: None if quiet else screen.note(line),
-            )
-        except ScanInterrupted as stop:
-            scanned, interrupted = stop.scanned, True
+    with counting.counting() as backend:
+        table = reading.read_for_learning(data, how.reading(), is_quiet=quiet, backend=backend)
+        with screen.scanning(quiet) as tell, stopping.terminable() as signals:
+            try:
+                scanned = scan_sets(
+                    table,
+                    order,
+                    top,
+                    target=target,
+                    by=by,
+                    threads=counting.threads,
+                    backend=backend,
+                    time_limit=stopping.seconds_in(time_limit),
+                    on_progress=tell,
+                    notice=lambda line: None if quiet else screen.note(line),
+                )
+            except ScanInterrupted as stop:
+                scanned, interrupted = stop.scanned, True
     _print_sets(scanned, as_json, quiet)
     share = scanned.n_scanned / max(scanned.n_sets, 1)
     if scanned.stopped_by == "time limit":

@@ -38,7 +38,7 @@ class CountingOptions:
             metavar=f"<{'|'.join(BACKENDS)}>",
             help="What counts the rows; the result is the same. auto: NumPy for small problems, else compiled "
             "kernels, or an NVIDIA GPU where there is one and it pays, or blocks of rows on disk where a "
-            "table is larger than memory; dask: a cluster.",
+            "table is larger than memory; dask: a cluster, whose workers also read the files.",
         ),
     ] = "auto"
     dask_scheduler: Annotated[

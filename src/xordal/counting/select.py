@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xordal.errors import SettingsError
 
 if TYPE_CHECKING:
     from xordal.counting.oracle import CellCounter, TableOracle
+    from xordal.data.reading import Reading, ReadingOptions
     from xordal.data.table import CategoricalTable
 
 _PER_SET = 10e-6  # seconds NumPy takes for any set
@@ -212,6 +213,18 @@ def backend_of(backend: str | Backend) -> Backend:
             f"returns what counts it; not {backend!r}."
         )
     return backend
+
+
+def as_read_by(backend: str | Backend, source: Any, how: ReadingOptions | Reading) -> Any:
+    """Return a source as it is to be read: a cluster's own workers list and read the files that it names."""
+    text, sql = (how.get("text"), how.get("sql")) if isinstance(how, dict) else (how.text, how.sql)
+    if backend == "dask":
+        from xordal.counting.dask.backend import present
+
+        backend = present()
+    files = getattr(backend, "list_files", None)
+    found = None if files is None or sql is not None else files(source, text)
+    return source if found is None else found
 
 
 def seconds_of_numpy(table: CategoricalTable, work: float | None = None) -> float:

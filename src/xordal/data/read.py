@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from xordal.data.column import Column, Where, from_values, in_memory
 from xordal.data.design import Design
 from xordal.data.dialect import MISSING_TOKENS, TextFormat
+from xordal.data.large.batches import files_of
 from xordal.data.large.files import is_folder_or_pattern, many_files
 from xordal.data.large.gather import RowsRead
 from xordal.data.large.read import lazy_source, read_files, read_stream
@@ -277,7 +278,7 @@ def _packed(source: Any, steps: Steps, on_rows: Callable[[RowsRead], None]) -> C
             weights = weights_array(counted_rows.weights, len(counted_rows.weights))
             return _in_memory(counted_rows.columns, _Drawn(weights, None), steps, query.where, is_part=True)
         return read_stream(query, steps, on_rows)
-    if (files := many_files(source)) is not None:
+    if (files := files_of(source, steps.how.text)) is not None:
         _refuse_design(steps.how)
         return read_files(files, steps, on_rows)
     lazy = lazy_source(source)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from xordal import reference
-from xordal.counting.select import Backend
+from xordal.counting.select import Backend, as_read_by
 from xordal.counting.threads import interruptible
 from xordal.data.entering import table_from
 from xordal.data.reading import ReadingOptions
@@ -152,7 +152,7 @@ def learn(  # noqa: PLR0912, PLR0913 - all but the data are keyword-only; each w
     True
     """
     watch = Watch(limits if isinstance(limits, Limits) else Limits(), partial(_tell_long, notice))
-    source = _read(source, reading)
+    source = _read(source, reading, backend)
     plan = Plan.of(
         max_links=max_links,
         max_variables=max_variables,
@@ -241,10 +241,12 @@ def _going_on(known: Known, problem: Problem, plan: Plan) -> GoOn:
     return go_on
 
 
-def _read(source: Any, reading: ReadingOptions) -> CategoricalTable | Joint:
+def _read(source: Any, reading: ReadingOptions, backend: str | Backend) -> CategoricalTable | Joint:
     """Return what is learned from."""
+    if isinstance(source, CategoricalTable) and not reading:
+        return source
     if not isinstance(source, Joint):
-        return table_from(source, **reading)
+        return table_from(as_read_by(backend, source, reading), **reading)
     if reading:
         raise SettingsError(f"An exact joint is not read; leave {', '.join(reading)} out.")
     return source

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from time import monotonic, perf_counter
 from typing import Any, Literal, Unpack, get_args
 
-from xordal.counting.select import Backend, oracle_for
+from xordal.counting.select import Backend, as_read_by, oracle_for
 from xordal.counting.threads import interruptible
 from xordal.data.entering import table_from
 from xordal.data.reading import ReadingOptions
@@ -160,7 +160,7 @@ def scan(  # noqa: PLR0913 - all but the first three are keyword-only, each with
     >>> found.names(found.sets[0].variables), round(found.sets[0].interaction, 4)
     (('a', 'b', 'a_xor_b'), 0.6931)
     """
-    table = table_from(data, **reading).plain("A scan")
+    table = table_from(as_read_by(backend, data, reading), **reading).plain("A scan")
     place = _checked(table, order, top, target, by)
     if time_limit is not None and not (isinstance(time_limit, Real) and 0 < float(time_limit) < inf):
         raise SettingsError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")

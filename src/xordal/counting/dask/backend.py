@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from xordal.counting.dask.cluster import Cluster
 from xordal.counting.dask.oracles import RowsOnDask, SetsOnDask
+from xordal.counting.dask.reading import files_on
 from xordal.counting.oracle import CellCounter
 from xordal.counting.select import Backend, CountingJob, backend_of, oracle_for
 from xordal.counting.threads import n_threads
+from xordal.data.dialect import TextFormat
+from xordal.data.large.batches import FileSource
 from xordal.data.table import CategoricalTable
 from xordal.errors import SettingsError
 
@@ -21,7 +25,7 @@ _SHARE_OF_MEMORY = 4  # a table that takes more than this part of a worker's mem
 
 
 class DaskBackend:
-    """A backend that counts on the workers of a Dask client.
+    """A backend that counts on the workers of a Dask client, which also list and read many files.
 
     Parameters
     ----------
@@ -59,40 +63,60 @@ class DaskBackend:
             return RowsOnDask(cluster, place, self._inner)
         return SetsOnDask(cluster, place, oracle_for(table, threads=job.threads, notice=job.notice))
 
+    def list_files(self, source: Any, text: TextFormat | None) -> FileSource | None:
+        """Return the files that a source names, to be read by the workers; None where it is read as a whole."""
+        return files_on(Cluster(self._client), source, text)
+
 
 @contextmanager
 def connected(scheduler: str | None = None, workers: int | None = None) -> Iterator[DaskBackend]:
     """Yield a backend on the cluster at an address, or on as many processes of this machine as asked for.
 
-    The processes listen on the loopback address only and end with the block.
+    The processes listen on the loopback address only and end with the block. What Dask would log, tracebacks of
+    its own after Ctrl-C among it, is not for who types a command: errors are told in other words.
     """
     try:
         from distributed import Client, LocalCluster
     except ImportError:
         raise SettingsError(_MISSING) from None
     if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout="20s", set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            said = (str(error).splitlines() or [type(error).__name__])[0]
-            raise SettingsError(
-                f"There is no Dask scheduler at {scheduler!r} ({said}). Check the address."
-            ) from None
-        with client:
-            yield DaskBackend(client)
+        with _silence():
+            try:
+                client = Client(scheduler, timeout="20s", set_as_default=False)
+            except (OSError, ValueError, TimeoutError) as error:
+                said = (str(error).splitlines() or [type(error).__name__])[0]
+                raise SettingsError(
+                    f"There is no Dask scheduler at {scheduler!r} ({said}). Check the address."
+                ) from None
+            with client:
+                yield DaskBackend(client)
         return
-    n_workers = n_threads(workers)
     with (
+        _silence(),
         LocalCluster(
-            n_workers=n_workers,
+            n_workers=n_threads(workers),
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
-            silence_logs=40,
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield DaskBackend(client)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Log nothing but what ends a process."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado.application")]
+    levels = [one.level for one in loggers]
+    for one in loggers:
+        one.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
 
 
 def present() -> DaskBackend:

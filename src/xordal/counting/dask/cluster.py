@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -31,13 +33,13 @@ class Cluster:
 
     def workers(self) -> list[str]:
         """Return the addresses of the workers, in order; wait for the first where there is none."""
-        if not self._known_workers():
+        while not (found := sorted(self._known_workers())):  # those that were waited for may be gone again
             try:
                 with _scheduler():
                     self._client.wait_for_workers(1, timeout=60)
             except TimeoutError:
                 raise DataError("The Dask cluster has no workers, and none came in a minute.") from None
-        return sorted(self._known_workers())
+        return found
 
     def _known_workers(self) -> dict[str, dict[str, Any]]:
         with _scheduler():
@@ -56,10 +58,7 @@ class Cluster:
             blocks = _written(table)
             self._written = blocks  # the folder is there as long as this is
         place = Place.of(blocks)
-        self.workers()
-        with _scheduler():
-            seen = self._client.run(sees, place.folder)
-        if not all(seen.values()):
+        if not all(self.run(sees, place.folder).values()):
             self._send(place)
         return place
 
@@ -74,21 +73,38 @@ class Cluster:
             )
         self._client.register_plugin(_carrier(place.name, files))
 
-    def answers(self, tasks: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+    def answers(self, tasks: Iterable[tuple[Any, ...]], ahead: int | None = None) -> Iterator[Any]:
         """Yield the answers of tasks, each a function and its arguments, in order.
 
-        A task that Dask gives up because workers died is asked for anew.
+        No more than ``ahead`` tasks for each worker are under way, or wait with their answers to be taken; all
+        of them where None. A task that Dask gives up because workers died is asked for anew.
         """
         workers = self.workers()
-        futures = [self._submit(task, workers[at % len(workers)]) for at, task in enumerate(tasks)]
+        left = iter(tasks)
+        sent: deque[tuple[Any, tuple[Any, ...]]] = deque()
+
+        def send(n: int | None) -> None:
+            for at, task in enumerate(islice(left, n)):
+                sent.append((self._submit(task, workers[at % len(workers)] if n != 1 else None), task))
+
+        send(None if ahead is None else ahead * len(workers))
         try:
-            for at, task in enumerate(tasks):
-                yield self._answer(futures, at, task)
+            while sent:
+                yield self._answer(sent)
+                send(1)
         finally:
-            self._cancel(futures)
+            self._cancel([future for future, _ in sent])
+
+    def run(self, ask: Callable[..., Any], *about: Any) -> dict[str, Any]:
+        """Return the answer of each worker to a question, at once."""
+        self.workers()
+        with _scheduler():
+            found: dict[str, Any] = self._client.run(ask, *about)
+            return found
 
     def _cancel(self, futures: Sequence[Any]) -> None:
-        with suppress(*_gone()):
+        """Take tasks back; a client that is closed by now (its loop is, too) has done so itself."""
+        with suppress(RuntimeError, *_gone()):
             self._client.cancel(list(futures))
 
     def _submit(self, task: tuple[Any, ...], worker: str | None = None) -> Any:
@@ -97,12 +113,16 @@ class Cluster:
         with _scheduler():
             return self._client.submit(*task, pure=False, **near)
 
-    def _answer(self, futures: list[Any], at: int, task: tuple[Any, ...]) -> Any:
+    def _answer(self, sent: deque[tuple[Any, tuple[Any, ...]]]) -> Any:
+        """Return the answer of the first task that was sent, and take it from the others."""
         for _ in range(_ATTEMPTS):
+            future, task = sent[0]
             with _deaths() as died:
-                return futures[at].result()
+                found = future.result()
+                sent.popleft()
+                return found
             if died:
-                futures[at] = self._submit(task)
+                sent[0] = self._submit(task), task
         raise _too_many()
 
     def sum(self, tasks: Sequence[tuple[Any, ...]]) -> Flat:
@@ -136,7 +156,7 @@ def _deaths() -> Iterator[list[bool]]:
     except KilledWorker:
         died.append(True)
     except OSError as error:
-        raise DataError(f"A worker cannot read the packed table ({error}).") from None
+        raise DataError(f"A worker cannot read what it is to count ({error}).") from None
 
 
 @contextmanager
@@ -166,8 +186,8 @@ def _gone() -> tuple[type[BaseException], ...]:
 
 def _too_many() -> DataError:
     return DataError(
-        "Workers of the Dask cluster died again and again while counting. Give them more memory, or look into "
-        "their logs for what ends them."
+        "Workers of the Dask cluster died again and again on the same task. Give them more memory, or look "
+        "into their logs for what ends them."
     )
 
 

@@ -6,8 +6,9 @@ brings their levels together. A column has one kind of values in all batches: te
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,8 +17,10 @@ import numpy as np
 from xordal.data.arrow_extra import need_arrow
 from xordal.data.column import Column, from_values, refuse_nested
 from xordal.data.dialect import TextFormat
-from xordal.data.large.files import DataFile
+from xordal.data.large.cache import stamp_of
+from xordal.data.large.files import DataFile, Part, many_files, told
 from xordal.errors import DataError
+from xordal.types.choices import CacheBy
 
 ROWS = 1 << 18
 """Rows of a batch, about: enough for what a call costs, little enough for memory."""
@@ -67,8 +70,41 @@ class Source(Protocol):
         ...
 
 
+class FileSource(ABC):
+    """Files that are read batch by batch, by this process or by others: a :class:`Source`."""
+
+    files: list[DataFile]
+    label: str
+
+    @abstractmethod
+    def stamp(self, by: CacheBy) -> list[Any]:
+        """Return what changes when the files do."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+
+    @abstractmethod
+    def batches(self, only: Sequence[str]) -> Iterator[Batch]:
+        """Yield the rows of some columns, in order."""
+
+
+def files_of(source: Any, text: TextFormat) -> FileSource | None:
+    """Return the files that a source names; None where it is one that fits in memory.
+
+    Raises
+    ------
+    DataError
+        If there is no file, or files of several formats.
+    """
+    if isinstance(source, FileSource):
+        return source
+    found = many_files(source)
+    return None if found is None else Files(found, text, told(found))
+
+
 @dataclass(slots=True)
-class Files:
+class Files(FileSource):
     """Parquet or text files, one after the other; all must have the same columns, in any order."""
 
     files: list[DataFile]
@@ -87,24 +123,32 @@ class Files:
             )
         return [*own, *partition]
 
+    def stamp(self, by: CacheBy) -> list[Any]:
+        """Return what changes when the files do."""
+        return stamp_of(self.files, by)
+
     def batches(self, only: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of all files; a file with other columns than the first is refused."""
         expected, sizes = set(self.names()), [max(file.path.stat().st_size, 1) for file in self.files]
         before = 0
         for file, size in zip(self.files, sizes, strict=True):
-            reader = self._reads(file)
-            same_names(file, expected, {*reader.names(file.path), *(key for key, _ in file.partition)})
-            in_file = [name for name in only if name not in dict(file.partition)]
-            at = 0
-            for columns, kinds, declared, share in reader.batches(file.path, in_file):
-                n_rows = len(columns[0].codes) if columns else 0
-                added = [_constant(key, value, n_rows) for key, value in file.partition if key in only]
-                kinds |= {key: "number" if isinstance(value, int) else "text" for key, value in file.partition}
-                by_name = {column.name: column for column in (*columns, *added)}
-                done = (before + share * size) / sum(sizes)
-                yield Batch([by_name[name] for name in only], kinds, declared, (str(file.path), at), done)
-                at += n_rows
+            for batch in self.batches_of(Part(file), expected, only):
+                yield replace(batch, done=(before + (batch.done or 0.0) * size) / sum(sizes))
             before += size
+
+    def batches_of(self, part: Part, expected: set[str], only: Sequence[str]) -> Iterator[Batch]:
+        """Yield the rows of a file or of a part of it; ``done`` is the share of the file."""
+        file, at = part.file, part.first_row
+        reader = self._reads(file)
+        same_names(file, expected, {*reader.names(file.path), *(key for key, _ in file.partition)})
+        in_file = [name for name in only if name not in dict(file.partition)]
+        for columns, kinds, declared, share in reader.batches(file.path, in_file, part.groups):
+            n_rows = len(columns[0].codes) if columns else 0
+            added = [_constant(key, value, n_rows) for key, value in file.partition if key in only]
+            kinds |= {key: "number" if isinstance(value, int) else "text" for key, value in file.partition}
+            by_name = {column.name: column for column in (*columns, *added)}
+            yield Batch([by_name[name] for name in only], kinds, declared, (str(file.path), at), share)
+            at += n_rows
 
     def _reads(self, file: DataFile) -> Reader:
         """Return the one who reads the files: all are of one format."""
@@ -132,8 +176,10 @@ class Reader(Protocol):
         """Return the names of the columns of a file."""
         ...
 
-    def batches(self, path: Path, only: Sequence[str]) -> Iterator[Piece]:
-        """Yield the rows of some columns of a file."""
+    def batches(
+        self, path: Path, only: Sequence[str], groups: tuple[int, int] | None = None
+    ) -> Iterator[Piece]:
+        """Yield the rows of some columns of a file, or of some row groups of a Parquet file."""
         ...
 
 

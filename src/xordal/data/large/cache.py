@@ -143,12 +143,16 @@ def _aside(folder: Path) -> Path:
 
 
 def publish(aside: Path, entry: Path) -> None:
-    """Make a folder that was written aside the entry; one that is there already, and whole, stays."""
+    """Make a folder that was written aside the entry; one of the same table that is there already stays.
+
+    One of the same data is not always the same table: what looks like an identifier is left out by some
+    commands and kept by others.
+    """
     for _ in range(10):
         try:
             aside.rename(entry)
         except OSError:  # there is an entry: another run was faster, or it is stale
-            if _stamp(entry) == _stamp(aside):
+            if is_same(entry, aside):
                 return
             remove(entry)
         else:
@@ -156,11 +160,13 @@ def publish(aside: Path, entry: Path) -> None:
     raise OSError(0, "another run keeps writing the same entry")
 
 
-def _stamp(entry: Path) -> Any:
+def is_same(entry: Path, other: Path) -> bool:
+    """Whether two folders hold the same table of the same data."""
     try:
-        return read_description(entry).get("stamp")
+        found, expected = read_description(entry), read_description(other)
     except DamagedStore:
-        return None
+        return False
+    return all(found.get(word) == expected.get(word) for word in ("stamp", "mark"))
 
 
 def remove(entry: Path) -> None:

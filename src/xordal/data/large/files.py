@@ -38,6 +38,25 @@ class DataFile:
         return _start_of(self.path) == b"PAR1"
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is read at one go: a whole file, or some row groups of a Parquet file.
+
+    Attributes
+    ----------
+    file
+        The file.
+    groups
+        Its row groups from the one to before the other; all of them where None.
+    first_row
+        How many rows of the file come before.
+    """
+
+    file: DataFile
+    groups: tuple[int, int] | None = None
+    first_row: int = 0
+
+
 def many_files(source: Any) -> list[DataFile] | None:
     """Return the files of a source that is read batch by batch; None where it is one that fits in memory.
 

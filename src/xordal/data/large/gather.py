@@ -8,7 +8,7 @@ memory are the distinct values and how many rows have each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -162,14 +162,17 @@ def gather(source: Source, only: Sequence[str], folder: Path, on_rows: Callable[
     columns = [_Numbered(name, folder / f"{place}.numbers") for place, name in enumerate(only)]
     began, n_rows = perf_counter(), 0
     begins: list[tuple[int, str, int]] = []
+    batches = source.batches(only)
     try:
-        for batch in source.batches(only):
+        for batch in batches:
             begins.append((n_rows, *batch.label))
             for numbered, column in zip(columns, batch.columns, strict=True):
                 numbered.add(column, batch)
             n_rows += batch.n_rows
             on_rows(RowsRead(n_rows, batch.done, perf_counter() - began))
     finally:
+        if isinstance(batches, Generator):
+            batches.close()  # at once: a cluster may be reading ahead for it
         for numbered in columns:
             numbered.close()
     if not n_rows:

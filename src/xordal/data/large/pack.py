@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,15 @@ class Plan:
     def n_levels(self) -> tuple[int, ...]:
         """Number of levels of each column."""
         return tuple(len(column.levels) for column in self.columns)
+
+    @property
+    def mark(self) -> str:
+        """A checksum of what becomes of each value: codes on disk mean something by that alone."""
+        digest = sha256()
+        for column, place, lookup in zip(self.columns, self.places, self.lookups, strict=True):
+            digest.update(repr((column.name, column.levels, place)).encode())
+            digest.update(lookup.astype("<i8").tobytes())
+        return digest.hexdigest()[:32]
 
 
 def plan(

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from xordal.data.arrow_extra import has_arrow
 from xordal.data.column import Column
 from xordal.data.large import cache
-from xordal.data.large.batches import Files, LazyPolars, Source
-from xordal.data.large.files import DataFile, told
+from xordal.data.large.batches import FileSource, LazyPolars, Source
 from xordal.data.large.gather import Gathered, RowsRead, Survey, gather
 from xordal.data.large.pack import Chosen, Kept, Plan, plan, surrogate, weights_by_number, write_columns
 from xordal.data.large.store import (
@@ -47,18 +46,17 @@ def lazy_source(source: Any) -> Source | None:
     return LazyPolars(source) if polars is not None and isinstance(source, polars.LazyFrame) else None
 
 
-def read_files(files: list[DataFile], steps: Steps, on_rows: Callable[[RowsRead], None]) -> CategoricalTable:
+def read_files(source: FileSource, steps: Steps, on_rows: Callable[[RowsRead], None]) -> CategoricalTable:
     """Return the table of some files: from the cache where it is there and fresh, else packed."""
-    how = steps.how
-    source = Files(files, how.text, told(files))
+    how, files = steps.how, source.files
     if how.cache == "off" or not has_arrow():  # levels are kept as Arrow
         return read_stream(source, steps, on_rows)
-    stamp = cache.stamp_of(files, how.cache)
+    stamp = source.stamp(how.cache)
     asked = [getattr(how, name.name) for name in fields(how) if name.name not in ("cache", "sql")]
     which = stamp if how.cache == "content" else [str(file.path.absolute()) for file in files]
     entry = cache.cache_folder() / cache.key_of(which, asked, [file.partition for file in files])
     found = _from_cache(entry, stamp, steps)
-    return found if found is not None else _packed(source, steps, on_rows, (entry, files, stamp))
+    return found if found is not None else _packed(source, steps, on_rows, _Keep(entry, source, stamp))
 
 
 def read_stream(source: Source, steps: Steps, on_rows: Callable[[RowsRead], None]) -> CategoricalTable:
@@ -77,14 +75,16 @@ def _from_cache(entry: Path, stamp: list[Any], steps: Steps) -> CategoricalTable
         surveys, about = found
         silent = replace(steps, warn=_nothing, tell=_nothing)
         made = _made(surveys, [survey.counts for survey in surveys], silent, about.n_read)
-        if [column.name for column in made.columns] != about.names:
-            return None  # another judge: columns that one leaves out stay with the other
+        if made.mark != about.mark:
+            return None  # another judge, who leaves out other columns, or a version that cuts bins otherwise
         check_sizes(entry, made.n_levels, about.n_rows)
-        table = _opened(entry, made, about.n_rows)
-        if read_description(entry).get("stamp") != stamp:
-            return None  # another run has replaced it meanwhile
+        table = _opened_as(entry, made, about.n_rows, stamp)
+        if table is None:
+            return None
     except DamagedStore as error:
-        steps.tell(f"The cached table in {str(entry)!r} is damaged ({error}); it is made anew.")
+        steps.tell(
+            f"The cached table in {str(entry)!r} is damaged, or of another version ({error}); it is made anew."
+        )
         cache.remove(entry)
         return None
     for is_warning, line in about.messages:
@@ -92,10 +92,18 @@ def _from_cache(entry: Path, stamp: list[Any], steps: Steps) -> CategoricalTable
     return table
 
 
+class _Keep(NamedTuple):
+    """Where a packed table is to stay, the files it is of, and the stamp they had when they were listed."""
+
+    entry: Path
+    files: FileSource
+    stamp: list[Any]
+
+
 class _About(NamedTuple):
     """What the description of an entry says."""
 
-    names: list[str]
+    mark: str
     n_rows: int
     n_read: int
     messages: list[tuple[bool, str]]
@@ -115,9 +123,7 @@ def _entry(entry: Path, stamp: list[Any]) -> tuple[list[Survey], _About] | None:
     check_files(entry, said)
     try:
         messages = [(bool(is_warning), str(line)) for is_warning, line in said["messages"]]
-        about = _About(
-            [str(name) for name in said["names"]], int(said["n_rows"]), int(said["n_read"]), messages
-        )
+        about = _About(str(said["mark"]), int(said["n_rows"]), int(said["n_read"]), messages)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedStore(f"its description cannot be understood: {error}") from None
     from xordal.data.large.surveys import read_surveys
@@ -145,7 +151,7 @@ def _packed(
     source: Source,
     steps: Steps,
     on_rows: Callable[[RowsRead], None],
-    keep: tuple[Path, list[DataFile], list[Any]] | None,
+    keep: _Keep | None,
 ) -> CategoricalTable:
     """Read and pack a source; the folder is kept in the cache where that is asked for and it is large."""
     messages: list[tuple[bool, str]] = []
@@ -168,18 +174,19 @@ def _packed(
             return _opened(aside, made, n_rows)  # mapped files live on when their names are gone
         entry, files, stamp = keep
         changed = DataError(f"{source.label}: the data changed while they were read. Try again when they rest.")
-        if cache.stamp_of(files, steps.how.cache) != stamp:
+        if files.stamp(steps.how.cache) != stamp:
             raise changed
         from xordal.data.large.surveys import write_surveys
 
         write_surveys(aside / _LEVELS, gathered.columns, counts)
-        about = {"label": source.label, "names": [c.name for c in made.columns], "n_rows": n_rows}
-        write_description(aside, {**about, "n_read": n_read, "messages": messages, "stamp": stamp})
+        names = [column.name for column in made.columns]
+        about = {"label": source.label, "names": names, "mark": made.mark, "n_rows": n_rows, "n_read": n_read}
+        write_description(aside, {**about, "messages": messages, "stamp": stamp})
         cache.publish(aside, entry)
-        table = _opened(entry, made, n_rows)
-        if read_description(entry).get("stamp") != stamp:  # another run has read newer data meanwhile
+        opened = _opened_as(entry, made, n_rows, stamp)
+        if opened is None:  # another run has read newer data meanwhile
             raise changed
-        return table
+        return opened
 
 
 def _gathered(
@@ -227,6 +234,16 @@ def _kept(
     told_of_drop = steps.warn if steps.how.missing == "auto" else steps.tell
     told_of_drop(f"Dropped {gaps.n_incomplete:,} of {counted(gaps.n_rows, 'row')}, which had missing values.")
     return all_rows, n_read
+
+
+def _opened_as(entry: Path, made: Plan, n_rows: int, stamp: list[Any]) -> CategoricalTable | None:
+    """Return the table of an entry; None where another run has put another table in its place meanwhile."""
+    try:
+        table = _opened(entry, made, n_rows)
+        said = read_description(entry)
+    except (OSError, ValueError):  # its files are gone, or of another size
+        return None
+    return table if (said.get("stamp"), said.get("mark")) == (stamp, made.mark) else None
 
 
 def _opened(folder: Path, made: Plan, n_rows: int) -> CategoricalTable:

@@ -1,6 +1,7 @@
 """Packed columns on disk: a folder of three or four plain files, checked when it is opened.
 
-* ``table.json``: names, numbers of rows and levels, what was read, and size and checksum of the other files;
+* ``table.json``: names, numbers of rows and levels, what was read, what became of each value (a checksum), and
+  size and checksum of the other files;
 * ``levels.arrow``: the values of each column as they came, and how many rows have each;
 * ``codes.bin``: level codes, column after column, in the smallest unsigned type that holds them all;
 * ``bits.bin``: columns of at most 16 levels as bit planes, block after block of 2^18 rows. Within a block the
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 from xordal.data.packed import MOST_LEVELS, WORD, PackedColumns
 from xordal.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever files of before can no longer be read; they are then made anew."""
 BLOCK = 1 << 18
 """Rows of a block, but for the last."""
@@ -186,7 +187,11 @@ def check_sizes(folder: Path, n_levels: tuple[int, ...], n_rows: int) -> None:
     n_planes, n_words = int(first_planes(n_levels, is_weighted=is_weighted)[-1]), -(-n_rows // WORD)
     needed = {CODES: len(n_levels) * n_rows * code_type(n_levels).itemsize, BITS: 8 * n_planes * n_words}
     for name, size in {**needed, **({WEIGHTS: 8 * n_rows} if is_weighted else {})}.items():
-        if (folder / name).stat().st_size != size or n_rows < 1:
+        try:
+            is_as_long = (folder / name).stat().st_size == size
+        except OSError as error:
+            raise DamagedStore(f"{folder / name} cannot be read ({error.strerror}).") from None
+        if not is_as_long or n_rows < 1:
             raise DamagedStore(f"{folder / name} is not that of {n_rows} rows.")
 
 

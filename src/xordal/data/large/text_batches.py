@@ -48,8 +48,10 @@ class TextReader:
             return [column.name for column in self._whole(path)]
         return self._head(path)[0].names
 
-    def batches(self, path: Path, only: Sequence[str]) -> Iterator[Piece]:
-        """Yield the rows of some columns; all values of text are text."""
+    def batches(
+        self, path: Path, only: Sequence[str], groups: tuple[int, int] | None = None
+    ) -> Iterator[Piece]:
+        """Yield the rows of some columns; all values of text are text, and text has no row groups."""
         if self._is_moderate(path):
             by_name = {column.name: column for column in self._whole(path)}
             columns = [by_name[name] for name in only]

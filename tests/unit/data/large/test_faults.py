@@ -12,20 +12,24 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from tests.commands import call
-from xordal.data.large import cache, gather, pack, surveys
+from xordal.data import discretise, steps
+from xordal.data.entering import table_from
+from xordal.data.large import cache, gather, pack, store, surveys
 from xordal.data.large import read as large_read
 from xordal.data.large.files import DataFile
 from xordal.data.large.store import CODES, DESCRIPTION, read_description
 from xordal.data.read import read_table
-from xordal.errors import DataError
+from xordal.errors import DataError, DataWarning
 from xordal.learning.learn import learn
 
 DATA = {"a": ["x", "y", "x", "z"] * 50, "b": [0, 1, 1, 0] * 50}
@@ -45,19 +49,19 @@ def written(folder: Path, name: str = "t.parquet", data: Any = None) -> list[Pat
     return [folder / name]
 
 
-def packed_anew(source: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, bool]:
+def packed_anew(source: Any, monkeypatch: pytest.MonkeyPatch, read: Any = read_table) -> tuple[Any, bool]:
     """Read, and say whether the files were read rather than the cache."""
-    read: list[int] = []
+    was_read: list[int] = []
     inner = gather.gather
 
     def noticed(*given: Any) -> Any:
-        read.append(1)
+        was_read.append(1)
         return inner(*given)
 
     with monkeypatch.context() as patch:
         patch.setattr(large_read, "gather", noticed)
-        table = read_table(source)
-    return table, bool(read)
+        table = read(source)
+    return table, bool(was_read)
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -223,6 +227,56 @@ def test_an_entry_that_is_replaced_while_it_is_opened(
     table = read_table(files)
     assert table.codes[1, :4].tolist() == [0, 1, 1, 0]
     assert len(list(kept.iterdir())) == 1
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_commands_that_leave_out_other_columns_of_the_same_files(
+    tmp_path: Path, kept: Path, order: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An identifier stays in read_table and is left out for learning: each opens columns of its own."""
+    commands: list[Any] = [read_table, table_from]
+    data = {"id": [f"k{n}" for n in range(200)], **DATA}
+    files = written(tmp_path / "d", data=data)
+    for _ in range(2):
+        for read in commands[::order]:
+            with pytest.warns(DataWarning, match="id"):
+                table = read(files)
+            assert table.names == (("id", "a", "b") if read is read_table else ("a", "b"))
+            for column, levels, codes in zip(table.names, table.levels, table.codes, strict=True):
+                assert [levels[code] for code in codes] == data[column]
+            assert leftovers(kept) == []
+    with pytest.warns(DataWarning, match="id"):
+        assert not packed_anew(files, monkeypatch, read)[1]
+
+
+def test_a_version_that_cuts_bins_otherwise_packs_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are as many levels as before, and other values in each."""
+    files = written(tmp_path / "d", data={"x": [n / 7 for n in range(200)], "b": DATA["b"]})
+    read_table(files, bins=2)
+    inner = discretise.binned
+
+    def otherwise(column: Any, bins: Any, weights: Any) -> Any:
+        made = inner(column, bins, weights)
+        codes = (np.arange(len(column.codes)) >= 150).astype(np.int32)
+        return replace(made, codes=codes)
+
+    monkeypatch.setattr(steps, "binned", otherwise)
+    assert read_table(files, bins=2).codes[0].tolist() == [0] * 150 + [1] * 50
+
+
+def test_a_cache_of_another_format_is_made_anew(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = written(tmp_path / "d")
+    monkeypatch.setattr(store, "FORMAT", store.FORMAT - 1)
+    expected = read_table(files).identity()
+    monkeypatch.undo()
+    monkeypatch.setenv("XORDAL_CACHE", str(kept))
+    monkeypatch.setattr(large_read, "_SMALL", 0)
+    found, was_read = packed_anew(files, monkeypatch)
+    assert was_read
+    assert found.identity() == expected
+    assert not packed_anew(files, monkeypatch)[1]
 
 
 def test_the_same_file_by_another_path_is_packed_once(

@@ -122,6 +122,28 @@ def test_a_weighted_table_and_another_inner_counter(client: Any) -> None:
         assert oracle_for(table, backend=backend).entropies(sets).tolist() == expected
 
 
+def test_workers_are_known_while_the_client_hears_from_the_scheduler(client: Any) -> None:
+    """Every two seconds it is told how many workers there are, and not which; here all the time."""
+    cluster = dask_cluster.Cluster(client)
+    expected, memory = cluster.workers(), cluster.memory()
+    is_done = threading.Event()
+
+    def hear() -> None:
+        while not is_done.is_set():
+            client.sync(client._update_scheduler_info)
+
+    thread = threading.Thread(target=hear)
+    thread.start()
+    try:
+        for _ in range(200):
+            assert cluster.workers() == expected
+            assert cluster.memory() == memory
+    finally:
+        is_done.set()
+        thread.join()
+    assert len(expected) == 3
+
+
 def kill_one_when_busy(client: Any, what: str, killed: list[int]) -> threading.Thread:
     """Kill a worker, by the number of its process, as soon as it works on a task of that name."""
     pids = workers_of(client)

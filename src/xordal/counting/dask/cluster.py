@@ -42,9 +42,14 @@ class Cluster:
         return found
 
     def _known_workers(self) -> dict[str, dict[str, Any]]:
+        """Return what the scheduler says of each worker.
+
+        ``scheduler_info`` of the client returns what was heard last: every two seconds that is how many workers
+        there are, without one of them.
+        """
         with _scheduler():
-            found: dict[str, dict[str, Any]] = self._client.scheduler_info(n_workers=-1)["workers"]
-            return found
+            found = self._client.sync(self._client.scheduler.identity, n_workers=-1)
+            return dict(found["workers"])
 
     def memory(self) -> int:
         """Return how much memory the smallest worker may use, in bytes."""

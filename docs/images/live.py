@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,14 +21,8 @@ HERE = Path(__file__).parent
 WIDTH = 760  # pixels of the recording
 COLOURS = 256  # with fewer the blue of single links, of which there is little, is grey
 
-# Waits until every variable is in its place.
-STILL = """async () => {
-  const nodes = [...document.querySelectorAll(".node")];
-  const places = () => nodes.map(node => node.getAttribute("transform")).join();
-  const pause = () => new Promise(resolve => setTimeout(resolve, 100));
-  await pause();
-  for (let before = ""; before !== places(); await pause()) before = places();
-}"""
+PACE, MOVING = 650, 600  # milliseconds between two steps on the page, and until all is in its place after one
+DONE = "run => fetch(`/api/runs/${run}`).then(answer => answer.json()).then(told => told.status === 'done')"
 
 
 class Recording:
@@ -55,6 +50,37 @@ class Recording:
         first.save(path, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
 
 
+def _steps(page: Page, recording: Recording) -> None:
+    """Take a picture of every step, by the page's own clock, which stands still until all steps wait."""
+    page.clock.install(time=datetime(2026, 1, 1, tzinfo=UTC))
+    page.clock.pause_at(datetime(2026, 1, 2, tzinfo=UTC))
+    page.click("#learn")
+    page.wait_for_selector(".steps-list li")
+    while not page.evaluate(DONE, page.url.rsplit("/", 1)[1]):
+        page.wait_for_timeout(50)
+    while not page.locator("main[data-ready]").count():
+        page.clock.run_for(MOVING)
+        page.wait_for_timeout(600)  # colours fade by the clock on the wall
+        if page.locator(".live .steps-list li").count():
+            recording.take(700)
+        page.clock.run_for(PACE - MOVING)
+        page.wait_for_timeout(300)
+    page.clock.resume()
+
+
+def _whole_group(page: Page) -> None:
+    """Take the picture of the first hidden group, from the heading above it to its end."""
+    page.set_viewport_size({"width": 1080, "height": 1400})
+    above, group = (
+        page.locator("#groups > h2").bounding_box(),
+        page.locator("#groups .card").first.bounding_box(),
+    )
+    assert above is not None and group is not None
+    top, bottom = above["y"] - 12, group["y"] + group["height"] + 14
+    clip = {"x": 0.0, "y": top, "width": 1080.0, "height": bottom - top}
+    page.screenshot(path=HERE / "live-groups.png", clip=clip)  # type: ignore[arg-type]
+
+
 def main() -> None:
     """Write the pictures."""
     executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
@@ -68,19 +94,11 @@ def main() -> None:
         page.click("[data-sample=music-box]")
         page.wait_for_selector("#learn")
         recording.take(1400)
-        page.click("#learn")
-        n_steps = 0
-        while not page.locator("main[data-ready]").count():  # a picture for every step, however slow this goes
-            now = page.locator(".live .steps-list li").count()
-            if now > n_steps:
-                n_steps = now
-                page.evaluate(STILL)
-                recording.take(700)
-            page.wait_for_timeout(30)
+        _steps(page, recording)
         page.evaluate("scrollTo(0, 0)")
         recording.take(2600)
-        page.evaluate("document.getElementById('groups').scrollIntoView()")
-        page.screenshot(path=HERE / "live-groups.png")
+        _whole_group(page)
+        page.set_viewport_size({"width": 1080, "height": 720})
         page.evaluate("document.querySelector('.workbench.ask').scrollIntoView()")
         recording.take(1200)
         for variable in ("dog", "music_box"):

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 WORD = 64
 MOST_LEVELS = 16
 """Columns with more levels are not packed: a plane for each level takes more room than codes."""
-_AT_ONCE = 1 << 16  # codes packed in one call of NumPy: they fit a processor's cache, and calls are few enough
-_A_TASK = 1 << 20  # codes that one thread packs in a millisecond or so: less is not worth another thread
+_AT_ONCE = 1 << 20  # codes packed in one call of NumPy: of shorter calls threads wait for each other
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,20 +80,17 @@ def pack(
 
     def fill(some: NDArray[np.int64]) -> None:
         """Pack columns of equally many levels."""
-        levels = int(planes[some[0]])
-        n_columns = max(1, _AT_ONCE // max(n_rows, 1))
-        for few in (some[start : start + n_columns] for start in range(0, len(some), n_columns)):
-            columns = codes[_as_slice(few)]
-            if weights is not None:
-                columns = np.repeat(columns, weights, axis=1)
-            rest = np.broadcast_to(all_rows, (len(few), len(all_rows)))  # the last level has what is left
-            for level in range(levels - 1):
-                bits = np.packbits(columns == level, axis=1, bitorder="little")
-                octets[at[few] + level, : len(all_rows)] = bits
-                rest = rest ^ bits
-            octets[at[few] + levels - 1, : len(all_rows)] = rest
+        levels, columns = int(planes[some[0]]), codes[_as_slice(some)]
+        if weights is not None:
+            columns = np.repeat(columns, weights, axis=1)
+        rest = np.broadcast_to(all_rows, (len(some), len(all_rows)))  # the last level has what is left
+        for level in range(levels - 1):
+            bits = np.packbits(columns == level, axis=1, bitorder="little")
+            octets[at[some] + level, : len(all_rows)] = bits
+            rest = rest ^ bits
+        octets[at[some] + levels - 1, : len(all_rows)] = rest
 
-    most = max(1, _A_TASK // max(n_rows, 1))
+    most = max(1, _AT_ONCE // max(n_rows, 1))
     alike = [np.flatnonzero(planes == levels) for levels in np.unique(planes[planes > 0]).tolist()]
     for _ in at_once(
         fill, (some[start : start + most] for some in alike for start in range(0, len(some), most))

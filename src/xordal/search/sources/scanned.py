@@ -28,6 +28,8 @@ from xordal.types.varsets import VarSet, members, varset
 _MOST_KEPT = 200_000  # sets of a block; one that found more is scanned again rather than kept
 MOST_WAITING = 4_000_000  # sets of one size that wait to be scored, 20 to 50 bytes each
 
+_FEW = 8  # of the variables one in so many, at most, is looked up rather than all sets looked through
+
 Sets = NDArray[np.int32]
 
 
@@ -166,12 +168,28 @@ class Unlinked:
 
     def fresh(self, change: Change) -> Iterator[BoundedSets]:
         """Yield those that are no longer free, or have lost a link inside."""
-        before, after = change.before, change.after
-        if before.components == after.components and not change.removed:
+        if not change.regrouped and not change.removed:
             return
-        sets = self._scan.unlinked
+        sets, after = self._near(VarSet(change.regrouped | change.ends)), change.after
         is_new, is_free = (are_apart(labels[sets]) for labels in change.labels)
         for link in change.removed:
             is_new |= np.isin(sets, link).sum(axis=1) == 2
         found = map(varset, sets[is_new & ~is_free].tolist())
         yield BoundedSets.each([s for s in found if not any(after.neighbours[v] & s for v in members(s))])
+
+    def _near(self, variables: VarSet) -> Sets:
+        """Return the sets that hold one of some variables: a step leaves most others as they are."""
+        sets, chosen = self._scan.unlinked, members(variables)
+        if len(chosen) * _FEW > len(self._scan.problem.n_levels):
+            return sets
+        places, begins = self._places
+        rows = [places[begins[v] : begins[v + 1]] for v in chosen]
+        return np.asarray(sets[np.unique(np.concatenate(rows))])
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows of the sets by the variables they hold, and where those of each variable begin."""
+        sets = self._scan.unlinked
+        counts = np.bincount(sets.reshape(-1), minlength=len(self._scan.problem.n_levels))
+        rows = np.argsort(sets.reshape(-1), kind="stable") // self._scan.size
+        return rows, np.concatenate([[0], np.cumsum(counts)])

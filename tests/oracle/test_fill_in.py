@@ -9,6 +9,7 @@ from itertools import combinations
 from operator import or_
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -23,8 +24,9 @@ from xordal.graph.fill_in import Spread, completions, fill_ins_of_pair, region, 
 from xordal.graph.separators import SeparatorPaths
 from xordal.graph.signed_sets import free_parameters, signed_sets
 from xordal.pi.zoo import ring
+from xordal.search.completing._completions import put_back
 from xordal.search.completing.fill_in_rule import FillInRule
-from xordal.search.numbered import SummedFillIns
+from xordal.search.numbered import SummedFillIns, words_as
 from xordal.search.state import GraphState
 from xordal.types.learned import Learned
 from xordal.types.varsets import Link, VarSet, members, varset
@@ -145,6 +147,11 @@ TWICE = (
 )  # two first fill-ins come to the same
 
 
+def weights_of(steps: Sequence[Addition]) -> list[tuple[float, int]]:
+    """Some gains and degrees of freedom."""
+    return [(1 / (1 + hash(step) % 97), hash(step) % 13) for step in steps]
+
+
 @settings(max_examples=some(400))
 @given(chordal_graphs(min_vertices=10, max_vertices=10), sets, st.integers(0, 60))
 @pytest.mark.slow
@@ -157,9 +164,25 @@ def test_kernels_complete_as_the_rule_says(graph: ChordalGraph, variables: VarSe
     missing = state.graph.missing_links(here)
     assume(len(missing) > 1 and here.bit_count() > 2)
     levels = tuple(LEVELS[places.index(v)] if v in places else 2 for v in range(10 + apart))
-    rule = FillInRule(state, levels, Kernels())
-    by_kernels = rule._by_kernels(members(region(state.graph, state.paths, here)), missing)
-    assert by_kernels == completions(state.graph, state.paths, here, levels)
+    rule, words = FillInRule(state, levels, Kernels()), state.words.shape[1]
+    listed = rule._by_kernels(members(region(state.graph, state.paths, here)), missing)
+    assert listed is not None
+    n_done = len(listed.until)
+    every = [listed.written(number) for number in range(n_done)]
+    assert every == completions(state.graph, state.paths, here, levels)
+    ends, separators = np.empty((len(listed.ends), 2), np.int64), np.empty((len(listed.ends), words), np.uint64)
+    is_own = np.empty(len(listed.ends), np.bool_)
+    put_back(*listed.places, ends, separators, is_own)
+    sets = words_as([here] * n_done, state.words)
+    both = SummedFillIns(words, weights_of).of_completions(ends, separators, listed.until, is_own, sets)
+    for done, *sums in zip(every, *(zip(*one, strict=True) for one in both), strict=True):
+        for steps, linked_by, (gain, sizes) in zip(
+            (done.own, done.steps), (here, done.ends), sums, strict=True
+        ):
+            assert gain == pytest.approx(sum(own for own, _ in weights_of(steps)))
+            around = reduce(or_, [step.separator for step in steps], 0) & ~linked_by
+            dof = sum(dof for _, dof in weights_of(steps))
+            assert sizes.tolist() == [linked_by.bit_count(), len(steps), around.bit_count(), dof]
 
 
 @settings(max_examples=some(400))
@@ -207,9 +230,6 @@ def test_fill_ins_of_all_pairs_share_their_steps(graph: ChordalGraph, data: st.D
 @given(chordal_graphs(min_vertices=4, max_vertices=12), st.integers(0, 70))
 def test_sums_of_fill_ins_by_kernels(graph: ChordalGraph, shift: int) -> None:
     """What all steps of each fill-in come to, in graphs of one word and of two."""
-
-    def weights_of(steps: Sequence[Addition]) -> list[tuple[float, int]]:
-        return [(1 / (1 + hash(step) % 97), hash(step) % 13) for step in steps]
 
     moved = ChordalGraph.of([0] * shift + [mask << shift for mask in graph.neighbours])
     ways, masks = SeparatorPaths(moved), words_of(moved.neighbours)

@@ -145,3 +145,39 @@ def put_together(parts: Any, own: Any, known: Any, places: Any, n_steps: Any, ga
             n_around += np.int64(popcount(around & ~ends))
         sizes[f, 0], sizes[f, 1] = n_ends, n_steps[one] + n_steps[other] + 1
         sizes[f, 2], sizes[f, 3] = n_around, of_dof[one] + of_dof[other] + dofs[at]
+
+
+@rounded_kernel
+def add_up_completions(
+    until: Any, numbers: Any, is_own: Any, sets: Any, known: Any, gain: Any, sizes: Any
+) -> None:
+    """Add up the steps of completions: first those that add the links of the set itself, then all of them.
+
+    ``until`` says where the steps of each completion end, ``is_own`` which steps are the set's own, and
+    ``sets`` has the set of each completion in words. Rows of ``sizes`` are those of :func:`put_together`; what
+    the own steps link counts as the whole set.
+    """
+    gains, dofs, links, separators = known
+    n_words = separators.shape[1]
+    ends, around = np.empty((2, n_words), np.uint64), np.empty((2, n_words), np.uint64)
+    step = 0
+    for c in range(len(until)):
+        ends[0], ends[1], around[:] = sets[c], _ZERO, _ZERO
+        gain[c] = 0.0
+        sizes[c] = 0
+        while step < until[c]:
+            at = numbers[step]
+            for part in range(0 if is_own[step] else 1, 2):
+                gain[c, part] += gains[at]
+                sizes[c, part, 1] += 1
+                sizes[c, part, 3] += dofs[at]
+                for w in range(n_words):
+                    around[part, w] |= separators[at, w]
+            for end in range(2):
+                v = links[at, end]
+                ends[1, v >> 6] |= _ONE << np.uint64(v & 63)
+            step += 1
+        for part in range(2):
+            for w in range(n_words):
+                sizes[c, part, 0] += np.int64(popcount(ends[part, w]))
+                sizes[c, part, 2] += np.int64(popcount(around[part, w] & ~ends[part, w]))

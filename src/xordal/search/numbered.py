@@ -114,10 +114,10 @@ class SummedFillIns:
                 part.append(spreads[key] + place)
             parts.append(part)
         begun = np.array(starts)
-        ends, separators_of, up_to = self._listed(masks, np.array(begins), _words(path, masks), begun)
+        ends, separators_of, up_to = self._listed(masks, np.array(begins), words_as(path, masks), begun)
         numbers = self._known(ends, separators_of)
         own = np.array([one.own[:2] for one in fill_ins], np.int64).reshape(-1, 2)
-        own_numbers = self._known(own, _words([one.own.separator for one in fill_ins], masks))
+        own_numbers = self._known(own, words_as([one.own.separator for one in fill_ins], masks))
         known = self._gains, self._dofs, self._steps.links, self._steps.separators
         places = (
             np.empty(len(path)),
@@ -130,6 +130,19 @@ class SummedFillIns:
         whole, sizes = np.empty(len(fill_ins)), np.empty((len(fill_ins), 4), np.int64)
         kernels.put_together(np.array(parts), own_numbers, known, places, n_steps, whole, sizes)
         return Sums(whole, sizes)
+
+    def of_completions(
+        self, ends: Integers, separators: Words, until: Integers, is_own: NDArray[np.bool_], sets: Words
+    ) -> tuple[Sums, Sums]:
+        """Return what the steps that add the links of a set itself come to, and what all of them do.
+
+        Steps of completions stand one behind the other; ``sets`` has the set of each completion as words.
+        """
+        numbers = self._known(ends, separators)
+        known = self._gains, self._dofs, self._steps.links, self._steps.separators
+        gain, sizes = np.empty((len(until), 2)), np.empty((len(until), 2, 4), np.int64)
+        kernels.add_up_completions(until, numbers, is_own, sets, known, gain, sizes)
+        return Sums(gain[:, 0], sizes[:, 0]), Sums(gain[:, 1], sizes[:, 1])
 
     def _listed(
         self, masks: Words, begins: Integers, path: Words, starts: Integers
@@ -152,7 +165,7 @@ class SummedFillIns:
         return numbers
 
 
-def _words(sets: Sequence[VarSet], masks: Words) -> Words:
+def words_as(sets: Sequence[VarSet], masks: Words) -> Words:
     """Return sets as rows of as many words as the masks of a graph have."""
     size = masks.shape[1]
     packed = b"".join([s.to_bytes(8 * size, "little") for s in sets])

@@ -246,8 +246,8 @@ def growing(masks: Any, components: Any, most: int) -> Any:
 def complete_set(words: Any, inside: Any, n_levels: Any, links: Any) -> Any:
     """Return the steps of each completion: ends, separators, where those of each end, and how many there are.
 
-    ``links`` are the missing links of the set, by places in the region ``inside``. There are -1 where costs are
-    too large to be told by floats.
+    Of completions that come to the same links only the first is there. ``links`` are the missing links of the
+    set, by places in the region ``inside``. There are -1 where costs are too large to be told by floats.
     """
     n = len(inside)
     masks, components = induced(words, inside)
@@ -272,6 +272,7 @@ def complete_set(words: Any, inside: Any, n_levels: Any, links: Any) -> Any:
             within[k] = within[k] and not is_linked(start[0], links[k, 0], links[k, 1])
     n_numbers = max(1, 2 * n_separators)
     seen, n_seen = np.empty((n_numbers, n), np.uint64), 0
+    done = np.empty((n_numbers, n), np.uint64)  # the graphs in the end: those that are equal count once
     ends, sets = np.empty((n_numbers * most, 2), np.int64), np.empty(n_numbers * most, np.uint64)
     until, n_done, n_written = np.empty(n_numbers, np.int64), 0, 0
     for number in range(n_numbers):
@@ -288,6 +289,11 @@ def complete_set(words: Any, inside: Any, n_levels: Any, links: Any) -> Any:
         for chosen in (within, apart):
             if not complete(one, links, chosen, n_levels, tried, best, others):
                 return ends[:0], sets[:0], until[:0], -1
+        for other in range(n_done):
+            is_new = is_new and not np.all(done[other] == one[0])
+        if not is_new:
+            continue
+        done[n_done] = one[0]
         n_steps = one[4][0]
         ends[n_written : n_written + n_steps] = one[2][:n_steps]
         sets[n_written : n_written + n_steps] = one[3][:n_steps]
@@ -295,3 +301,23 @@ def complete_set(words: Any, inside: Any, n_levels: Any, links: Any) -> Any:
         until[n_done] = n_written
         n_done += 1
     return ends[:n_written], sets[:n_written], until, n_done
+
+
+@kernel
+def put_back(
+    ends: Any, sets: Any, inside: Any, links: Any, vertices: Any, separators: Any, is_own: Any
+) -> None:
+    """Fill in the ends and separators of steps as the graph numbers them, and which steps add ``links``."""
+    for step in range(len(ends)):
+        for end in range(2):
+            vertices[step, end] = inside[ends[step, end]]
+        separators[step] = _ZERO
+        rest = sets[step]
+        while rest != _ZERO:
+            v = inside[lowest(rest)]
+            rest &= rest - _ONE
+            separators[step, v >> 6] |= bit(v & 63)
+        is_own[step] = False
+        for k in range(len(links)):
+            if links[k, 0] == ends[step, 0] and links[k, 1] == ends[step, 1]:
+                is_own[step] = True

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +35,7 @@ from xordal.graph.fill_in import (
 from xordal.graph.pieces import has_parts, last_to_come
 from xordal.search.best_first import Scored
 from xordal.search.candidate import Candidate, gains, of_chain
-from xordal.search.completing.fill_in_rule import FillInRule
+from xordal.search.completing.fill_in_rule import FillInRule, Listed
 from xordal.search.completing.legality import allowed_fill_ins
 from xordal.search.problem import Judged, Problem, Sum, accepted, evidence, verdicts
 from xordal.search.sources.bounded import BoundedSets
@@ -225,6 +225,7 @@ class WithFillIn:
         with self._problem.watch.phases.of("fill-in"):
             of_pairs: list[tuple[VarSet, float, PairFillIn]] = []
             of_larger: list[tuple[VarSet, Filled]] = []
+            listed: list[tuple[VarSet, Listed]] = []
             to_judge: list[tuple[VarSet, list[PairFillIn]]] = []
             for s in sets:
                 self._problem.watch.check()
@@ -238,9 +239,15 @@ class WithFillIn:
                 elif one is not None and s.bit_count() > 2 and not one.is_scored:
                     one.is_scored = True
                     offered = self._rule.completions(s)
-                    of_larger += [(s, Filled(one, done)) for done in allowed_fill_ins(self._problem, offered)]
+                    if isinstance(offered, Listed):
+                        listed.append((s, offered))
+                    else:
+                        of_larger += [
+                            (s, Filled(one, done)) for done in allowed_fill_ins(self._problem, offered)
+                        ]
             again = self._by_own_links(to_judge) if to_judge else []
-            return [*again, *self._scored_pairs(of_pairs), *self._scored_larger(of_larger)]
+            larger = [*self._scored_larger(of_larger), *self._scored_listed(listed)]
+            return [*again, *self._scored_pairs(of_pairs), *larger]
 
     def _by_own_links(self, some: Sequence[tuple[VarSet, list[PairFillIn]]]) -> list[BoundedSets]:
         """Return pairs by what is known next of the ranks of their own links; not those that are refused."""
@@ -285,11 +292,7 @@ class WithFillIn:
             return []
         self._n_summed += sum(len(one.separators) for one in fill_ins)
         if self._problem.kernels.pay(_WORTH_KERNELS, self._n_summed, "fill-ins", _kernel):
-            if self._summed is None:
-                from xordal.search.numbered import SummedFillIns
-
-                self._summed = SummedFillIns(self._state.words.shape[1], self._problem.weights_of)
-            gains, sizes = self._summed.of(self._state.words, fill_ins)
+            gains, sizes = self._by_number().of(self._state.words, fill_ins)
             return self._problem.highest_of(gains.tolist(), map(tuple, sizes.tolist()))
         spreads = [spreads_of(self._state.graph, fill_in, self._spreads) for fill_in in fill_ins]
         new = list(dict.fromkeys(one for both in spreads for one, _ in both if one not in self._sums))
@@ -302,6 +305,40 @@ class WithFillIn:
             for ((one, at_one), (other, at_other)), link in zip(spreads, own, strict=True)
         ]
         return self._problem.highest(whole)
+
+    def _by_number(self) -> SummedFillIns:
+        """Return what adds up steps by kernels."""
+        if self._summed is None:
+            from xordal.search.numbered import SummedFillIns
+
+            self._summed = SummedFillIns(self._state.words.shape[1], self._problem.weights_of)
+        return self._summed
+
+    def _scored_listed(self, some: Sequence[tuple[VarSet, Listed]]) -> list[Scored]:
+        """Return fill-ins of larger sets that kernels listed; only those that may be accepted are written out."""
+        if not some:
+            return []
+        from xordal.search.completing._completions import put_back
+        from xordal.search.numbered import words_as
+
+        words = self._state.words
+        n_steps = np.cumsum([0, *(len(one.ends) for _, one in some)])
+        ends, separators = np.empty((n_steps[-1], 2), np.int64), np.empty((n_steps[-1], words.shape[1]), "u8")
+        is_own = np.empty(n_steps[-1], np.bool_)
+        for (_, one), begin, end in zip(some, n_steps[:-1].tolist(), n_steps[1:].tolist(), strict=True):
+            put_back(*one.places, ends[begin:end], separators[begin:end], is_own[begin:end])
+        until = np.concatenate([one.until + begin for (_, one), begin in zip(some, n_steps[:-1], strict=True)])
+        lengths = [len(one.until) for _, one in some]
+        sets = np.repeat(words_as([s for s, _ in some], words), lengths, axis=0)
+        sums = self._by_number().of_completions(ends, separators, until, is_own, sets)
+        own, whole = (self._problem.highest_of(g.tolist(), map(tuple, sizes.tolist())) for g, sizes in sums)
+        uppers, found = map(min, own, whole), list[Scored]()
+        for s, one in some:
+            for number, upper in enumerate(islice(uppers, len(one.until))):
+                if upper > -inf:
+                    done = allowed_fill_ins(self._problem, [one.written(number)])
+                    found += [Scored(s, upper, Filled(self._admitted[s], it)) for it in done]
+        return found
 
     def _scored_larger(self, some: Sequence[tuple[VarSet, Filled]]) -> list[Scored]:
         """Return fill-ins of larger sets that may be accepted."""

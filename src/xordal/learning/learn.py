@@ -22,6 +22,7 @@ from xordal.learning.known import Known
 from xordal.learning.ranges import gain_ranges
 from xordal.learning.rules import seeks_rules, with_rules
 from xordal.pi.joint import Joint
+from xordal.scanning.cost import time_text
 from xordal.search.checkpoint import Checkpoint, Journal
 from xordal.search.collector import rarely_collected
 from xordal.search.constraints import ALL_ALLOWED, Constraints, allowed_by
@@ -270,14 +271,21 @@ _DOING: dict[Phase, str] = {
 }
 
 
-def _tell_long(notice: Callable[[str], None] | None, phase: Phase, seconds: float) -> None:
-    """Say, after some seconds, what is being done."""
+def _tell_long(
+    notice: Callable[[str], None] | None, phase: Phase, seconds: float, to_scan: float | None
+) -> None:
+    """Say, after some seconds, what is being done and how long it may take."""
     if notice is not None:
         rest = "The links are learned."
         if phase == "reading":
             rest = "The search comes after it."
         elif phase not in ("hidden groups", "rules"):
             rest = "How long it takes depends on how many links there are to find."
+            if to_scan is not None:
+                rest = (
+                    f"Scans take about {time_text(to_scan)} more, by their pace; what follows them depends on"
+                )
+                rest += " how many links there are to find."
         notice(
             f"{seconds:.0f} seconds have passed; {_DOING[phase]} now. {rest} A time limit or Ctrl-C ends it "
             "with what is learned until then."
@@ -344,7 +352,9 @@ def _ranges(known: Known, run: SearchRun) -> tuple[tuple[float, float] | None, .
 def _time_left(known: Known, problem: Problem, notice: Callable[[str], None] | None, plan: Plan) -> TimeLeft:
     try:
         with interruptible():
-            return known.time_left(problem, notice)
+            found = known.time_left(problem, notice)
+        known.watch.to_scan = lambda: found.seconds
+        return found
     except Stopped:
         return TimeLeft(known.sets)  # the search stops by the same limit, with what it knows
     except KeyboardInterrupt:

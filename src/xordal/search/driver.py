@@ -75,9 +75,9 @@ class Meter:
     def tell(self, n_sets: int, scanned: int = 0, /) -> None:
         """Count so many more variable sets; ``scanned`` is their size where all of that size are scanned."""
         self.sets_scanned += n_sets
+        if scanned:
+            self._time_left.scanned(scanned, n_sets, monotonic())
         if self._on_progress is not None:
-            if scanned:
-                self._time_left.scanned(scanned, n_sets, monotonic())
             left = self._time_left.seconds
             self._on_progress(
                 Progress(self.lookahead, self.sets_scanned, self.graphs_tested, self.is_local, left)

@@ -78,12 +78,21 @@ class Watch:
     limits
         The time and the memory there is.
     on_long
-        Called once with what is being done and how many seconds have passed, when these are five.
+        Called once when five seconds have passed: with what is being done, how many seconds it are, and about
+        how many more the scans take, None where nobody knows.
+
+    Attributes
+    ----------
+    to_scan
+        Returns the latter; whoever knows puts it here.
     """
 
     def __init__(
-        self, limits: Limits, on_long: Callable[[Phase, float], None] = lambda phase, seconds: None
+        self,
+        limits: Limits,
+        on_long: Callable[[Phase, float, float | None], None] = lambda phase, seconds, to_scan: None,
     ) -> None:
+        self.to_scan: Callable[[], float | None] = lambda: None
         now = monotonic()
         self._began = now if limits.since is None else limits.since
         self.phases = Phases("reading", now - self._began)
@@ -115,7 +124,7 @@ class Watch:
             self._memory_seen = now
         if now > self._long:
             self._long = inf
-            self._on_long(self.phases.now, now - self._began)
+            self._on_long(self.phases.now, now - self._began, self.to_scan())
 
     def allow_what_follows(self) -> None:
         """Allow a little more time for what follows a search that used up its own: hidden groups and rules."""

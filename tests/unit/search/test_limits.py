@@ -13,6 +13,7 @@ from xordal.counting.threads import in_threads
 from xordal.formats.json import to_json
 from xordal.search import limits
 from xordal.search.limits import Stopped, Watch
+from xordal.search.time_left import TimeLeft
 from xordal.types.choices import Phase
 
 SEARCH: tuple[Phase, ...] = ("scanning", "scoring", "p-values", "fill-in", "pruning")
@@ -63,13 +64,14 @@ def test_what_follows_a_search_has_less_than_the_limit_may_be_off(monkeypatch: p
 
 
 def test_after_five_seconds_it_is_told_once_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, told = Clock(monkeypatch), list[tuple[Phase, float]]()
-    watch = Watch(Limits(), lambda phase, seconds: told.append((phase, seconds)))
+    clock, told = Clock(monkeypatch), list[tuple[Phase, float, float | None]]()
+    watch = Watch(Limits(), lambda phase, seconds, to_scan: told.append((phase, round(seconds, 6), to_scan)))
+    watch.to_scan = lambda: 40.0
     for seconds in (4.9, 0.2, 0.2):
         clock.now += seconds
         with watch.phases.of("fill-in"):
             watch.check()
-    assert [(phase, round(seconds, 6)) for phase, seconds in told] == [("fill-in", 5.1)]
+    assert told == [("fill-in", 5.1, 40.0)]
 
 
 def test_the_note_reaches_whoever_learns(table: CategoricalTable, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,6 +79,22 @@ def test_the_note_reaches_whoever_learns(table: CategoricalTable, monkeypatch: p
     told: list[str] = []
     learn(table, notice=told.append)
     assert sum("seconds have passed" in line for line in told) == 1
+
+
+def test_the_note_tells_how_long_scans_still_take(
+    table: CategoricalTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TimeLeft, "seconds", 200.0)
+    clock, check = Clock(monkeypatch), Watch.check
+
+    def later(watch: Watch) -> None:
+        clock.now += 10 * (watch.phases.now == "scanning")
+        check(watch)
+
+    monkeypatch.setattr(Watch, "check", later)
+    told: list[str] = []
+    learn(table, notice=told.append)
+    assert any("Scans take about 3 min more, by their pace;" in line for line in told)
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba"])

@@ -315,7 +315,7 @@ class WithFillIn:
         return self._summed
 
     def _scored_listed(self, some: Sequence[tuple[VarSet, Listed]]) -> list[Scored]:
-        """Return fill-ins of larger sets that kernels listed; only those that may be accepted are written out."""
+        """Return fill-ins of larger sets that kernels listed; only what may be accepted is written out."""
         if not some:
             return []
         from xordal.search.completing._completions import put_back

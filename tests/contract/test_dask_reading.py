@@ -20,6 +20,7 @@ from tests.commands import call
 from tests.contract.test_dask import kill_one_when_busy, started, workers_of
 from xordal.counting.dask import reading
 from xordal.counting.dask.backend import DaskBackend
+from xordal.data.entering import table_from
 from xordal.data.large import batches as large_batches
 from xordal.data.large import read as large_read
 from xordal.data.large.files import many_files
@@ -105,7 +106,7 @@ def test_the_cache_is_shared_with_runs_without_a_cluster(
     monkeypatch.setenv("XORDAL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(large_read, "gather", None)
     for how in ("time", "content"):
-        assert read_table(tmp_path / "lake", missing="level", cache=how).n_rows == 12_000
+        assert table_from(tmp_path / "lake", missing="level", cache=how).n_rows == 12_000
 
 
 def test_text_compressed_text_and_weights(client: Any, tmp_path: Path, request: pytest.FixtureRequest) -> None:

@@ -271,9 +271,12 @@ class NullLaw:
 
     def _work_out_block(self, block: Mapping[Addition, StepCounts]) -> None:
         counted = strata(list(block.values()))
-        n_cells = counted.n_cells()
-        uses_kernels = self._are_kernels_used(int(n_cells.sum()))
+        # Where all that there may be is little, nobody needs to know how many cells there are.
+        most_cells = list(map(self._most_cells, block, block.values()))
+        uses_kernels = self._are_kernels_used(sum(most_cells))
         most = _MOST_AT_ONCE if uses_kernels else _AT_ONCE_PLAIN
+        is_little = max(most_cells) <= _MOST_CELLS and sum(most_cells) <= most
+        n_cells = np.array(most_cells) if is_little else counted.n_cells()
         if n_cells.max() <= _MOST_CELLS and (n_cells.sum() <= most or len(block) == 1):  # nearly always
             self._steps.update(zip(block, self._summed(counted, uses_kernels), strict=True))
             return
@@ -287,6 +290,12 @@ class NullLaw:
             self._check()
             found = self._summed(strata([block[step] for step in steps]), uses_kernels)
             self._steps.update(zip(steps, found, strict=True))
+
+    def _most_cells(self, step: Addition, counts: StepCounts) -> int:
+        """Return what the cells of a step do not exceed: each count of one end with all levels of the other."""
+        x, y, _ = step
+        of_x, of_y = len(counts.of_x.counts), len(counts.of_y.counts)
+        return min(of_x * self._n_levels[y], of_y * self._n_levels[x])
 
     def _are_kernels_used(self, n_cells: int) -> bool:
         """Whether kernels sum over cells from now on."""

@@ -224,7 +224,8 @@ def measured() -> list[str]:
             )
             lines.append(_row(name_, clicks, 1))
             lines.append(f"| the slowest of 20 of these, ms | {np.quantile(clicks, 0.95):.1f} | |")
-            lines.append(_row("alarm, from such a click until they are painted, ms", frames_after, 1))
+            name_ = "alarm, from such a click until the browser has painted them, ms"
+            lines.append(_row(name_, frames_after, 1))
         opened(page, folder / "wide.json")
         rounds = [frames(page) for _ in range(ROUNDS)]
         lines.append(_row("300 variables, frames a second while one is dragged", [fps for fps, _ in rounds], 0))

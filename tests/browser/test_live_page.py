@@ -957,6 +957,11 @@ def test_how_long_it_may_take_is_said_by_how_many_sets_there_are(page: Page, tmp
     for chosen, words in (("k3", ""), ("m4", "minutes"), ("m5", "minutes"), ("m6", "hours")):
         reach.select_option(chosen)
         expect(told).to_have_text(re.compile(f"this may take {words}" if words else "^$"))
+    many = np.random.default_rng(3).integers(0, 2, size=(12, 3000))
+    path.write_text(csv_text([f"x{v}" for v in range(3000)], many.tolist()))
+    page.goto(page.url.split("#")[0])
+    page.set_input_files("#file", path)  # triples are quick: ten to a hundred million of them in a second
+    expect(told).to_have_text("4 billion sets of columns to look at: this may take minutes.")
 
 
 def test_300_variables_search_zoom_and_focus_on_a_group(page: Page, tmp_path: Path) -> None:

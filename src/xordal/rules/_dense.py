@@ -54,6 +54,29 @@ def reduce_system(system: Any, p: int, order: Any, inverse: Any) -> Any:
 
 
 @kernel
+def has_full_rank(system: Any, p: int, inverse: Any) -> bool:
+    """Whether no combination of the lines is zero modulo p in all places; the lines are changed."""
+    size, width = system.shape
+    step, half, modulus = np.float32(1.0 / p), np.float32(0.5), np.float32(p)
+    for one in range(size):
+        mine, lead = system[one], 0
+        while lead < width and mine[lead] == 0:
+            lead += 1
+        if lead == width:
+            return False
+        factor = inverse[int(mine[lead])]
+        for k in range(one + 1, size):
+            theirs = system[k]
+            if theirs[lead] == 0:
+                continue
+            times = np.float32((p - int(theirs[lead])) * factor % p)
+            for t in range(lead, width):
+                value = theirs[t] + times * mine[t]
+                theirs[t] = value - modulus * np.floor((value + half) * step)
+    return True
+
+
+@kernel
 def exchange(system: Any, own: Any, n_rows: int, p: int, inverse: Any, leaving: Any, entering: Any) -> None:
     """Give some combinations other rows of their own."""
     is_chosen = np.zeros(n_rows, np.bool_)

@@ -31,6 +31,22 @@ def add_up(
 
 
 @kernel
+def is_zero(codes: Any, variables: Any, functions: Any, constant: int, p: int, unknown: int) -> Any:
+    """Return in which rows a sum is zero modulo p, or at all where p is 0, all of its terms being known."""
+    total = np.full(codes.shape[1], constant, np.int64)
+    is_known = np.ones(codes.shape[1], np.bool_)
+    for k in range(len(variables)):
+        column, own = codes[variables[k]], functions[k]
+        for row in range(len(column)):
+            value = own[column[row]]
+            is_known[row] &= value != unknown
+            total[row] += value
+    for row in range(len(total)):
+        is_known[row] &= (total[row] % p if p else total[row]) == 0
+    return is_known
+
+
+@kernel
 def take_winners(votes: Any, own: Any, only_unknown: bool, fewest: int, unknown: int) -> Any:
     """Give the levels of a column the values with most votes; return whether any has changed."""
     is_changed = False
@@ -120,6 +136,32 @@ def settles(codes: Any, of_columns: Any, constant: int, p: int, unknown: int, sh
 
 
 @kernel
+def agreeing(terms: Any, off: Any, columns: Any, n_levels: int, weights: Any, p: int) -> Any:
+    """Return how many pairs of rows agree, of which one tells a term and one what the others ask it to be.
+
+    For each term, within the levels of each other column: shape (terms, columns, levels). ``off`` is what the
+    sum is modulo p in each row. Whole numbers of rows, so that the order of addition does not matter.
+    """
+    m, n_rows = terms.shape
+    found = np.zeros((m, m, n_levels), np.float64)
+    told, asked = np.empty(n_levels * p, np.float64), np.empty(n_levels * p, np.float64)
+    for one in range(m):
+        for other in range(m):
+            if one == other:
+                continue
+            told[:] = 0
+            asked[:] = 0
+            for row in range(n_rows):
+                start, value = columns[other, row] * p, terms[one, row]
+                told[start + value] += weights[row]
+                value -= off[row]
+                asked[start + (value if value >= 0 else value + p)] += weights[row]
+            for place in range(n_levels * p):
+                found[one, other, place // p] += told[place] * asked[place]
+    return found
+
+
+@kernel
 def echelon(basis: Any, p: int, inverse: Any, order: Any) -> Any:
     """Bring vectors modulo p into reduced echelon form, unknowns being taken in an order; return the rank."""
     n, width = basis.shape
@@ -146,3 +188,39 @@ def echelon(basis: Any, p: int, inverse: Any, order: Any) -> Any:
                     basis[k, t] = (basis[k, t] + (p - factor) * basis[rank, t]) % p
         rank += 1
     return rank
+
+
+@kernel
+def distinct(vectors: Any, p: int, inverse: Any) -> Any:
+    """Return vectors modulo p, each once, multiplied so that its last number other than 0 is 1.
+
+    Those that were seen are kept in a table whose places follow from their numbers.
+    """
+    n, width = vectors.shape
+    size = 1
+    while size < 2 * n:
+        size *= 2
+    table, found, n_found = np.full(size, -1, np.int64), np.empty((n, width), np.int64), 0
+    for k in range(n):
+        mine, last = found[n_found], width - 1
+        while last > 0 and vectors[k, last] == 0:
+            last -= 1
+        factor = inverse[int(vectors[k, last])]
+        key = np.uint64(0)
+        for t in range(width):
+            value = int(vectors[k, t])
+            mine[t] = value if factor == 1 else value * factor % p
+            key = (key ^ np.uint64(mine[t])) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+        at = np.int64(key & np.uint64(size - 1))
+        while table[at] >= 0:
+            other, t = found[table[at]], 0
+            while t < width and other[t] == mine[t]:
+                t += 1
+            if t == width:
+                break
+            at = (at + 1) & (size - 1)
+        if table[at] < 0:
+            table[at] = n_found
+            n_found += 1
+    return found[:n_found].copy()

@@ -19,8 +19,9 @@ from xordal.data.table import CategoricalTable
 from xordal.errors import DataError
 from xordal.rules.candidate import candidate_of
 from xordal.rules.coding import blanks_of, is_blank
+from xordal.rules.elimination import Effort
 from xordal.rules.evidence import log_tail
-from xordal.rules.finding import MODULI, codings_of, find_rules
+from xordal.rules.finding import MODULI, codings_of, rules_of
 from xordal.rules.quick import MOST_UNKNOWNS, is_worth_a_search
 from xordal.statistics.weights import RULES
 from xordal.types.groups import Submodel
@@ -83,7 +84,8 @@ def rules_beside(
         for p in moduli
     ):
         return ()
-    found = find_rules(table, moduli=moduli, alpha=RULES * alpha, seed=seed, check=check)
+    effort = Effort(exact=False, is_compiled=False, check=check, is_brief=True)
+    found = rules_of(table, moduli, effort, RULES * alpha, seed)
     told = tuple(rule for rule in found if len(rule.variables) > 2)
     return tuple(_counted_in_all(rule, every) for rule in told) if is_part else told
 

@@ -19,8 +19,10 @@ from xordal.types.rules import AdditiveRule
 
 UNKNOWN = np.iinfo(np.int64).min
 """The value of a level that too few rows have to tell."""
-_MOST_SWEEPS = 8
-_FEWEST_VOTES = 3  # rows a level needs for its value to be told from them
+MOST_SWEEPS = 8
+"""Rounds of a vote over all columns, at most."""
+FEWEST_VOTES = 3
+"""Rows a level needs for its value to be told from them."""
 
 Values = NDArray[np.int64]
 
@@ -45,6 +47,14 @@ class Candidate:
 
     def is_obeyed(self, codes: NDArray[np.int32] | Values) -> NDArray[np.bool_]:
         """Return in which rows the sum is zero."""
+        if "numba" in sys.modules and self.variables:
+            from xordal.rules import _voting
+
+            return np.asarray(
+                _voting.is_zero(
+                    codes, np.array(self.variables), _padded(self), self.constant, self.modulus, UNKNOWN
+                )
+            )
         terms, known = self.terms(codes)
         return np.asarray((residues(terms.sum(axis=0) + self.constant, self.modulus) == 0) & known)
 
@@ -68,7 +78,8 @@ def from_solution(coding: Coding, solution: Values, modulus: int) -> Candidate:
     every = levels.values(solution)
     shifted = residues(every - np.repeat(every[levels.first], levels.sizes), modulus)
     constant = int(residues(solution[0] + every[levels.first].sum(), modulus))
-    needed = np.unique(levels.column[levels.is_known & (shifted != 0)]).tolist()
+    is_needed = np.bincount(levels.column[levels.is_known & (shifted != 0)], minlength=len(levels.first))
+    needed = np.flatnonzero(is_needed).tolist()
     shifted[~levels.is_known] = UNKNOWN
     functions = (shifted[levels.start[v] : levels.start[v + 1]] for v in needed)
     return Candidate(modulus, tuple(needed), tuple(functions), constant)
@@ -97,7 +108,7 @@ def voted(
         return _needed(_voted(candidate, codes, blanks, only_unknown))
     if candidate.is_obeyed(codes).all():
         return _needed(candidate)  # no value can be better
-    for _ in range(_MOST_SWEEPS):
+    for _ in range(MOST_SWEEPS):
         before = candidate
         for place in range(len(candidate.variables)):
             blank = blanks[candidate.variables[place]]
@@ -114,22 +125,10 @@ def _voted(
     from xordal.rules import _voting
 
     functions, variables = _padded(candidate), np.array(candidate.variables)
-    rules = only_unknown, np.array(blanks)[variables], _MOST_SWEEPS, _FEWEST_VOTES
+    rules = only_unknown, np.array(blanks)[variables], MOST_SWEEPS, FEWEST_VOTES
     _voting.vote(codes, variables, functions, candidate.constant, candidate.modulus, rules, UNKNOWN)
     both = zip(functions, candidate.functions, strict=True)
     return replace(candidate, functions=tuple([row[: len(values)] for row, values in both]))
-
-
-def settles(candidate: Candidate, codes: NDArray[np.int32], blanks: Sequence[int], share: float) -> bool:
-    """Whether a candidate settles more than a share of what is left open by each column and the others.
-
-    It is the compiled form of :meth:`xordal.rules.evidence.Judge.settles`, for rows without weights.
-    """
-    from xordal.rules import _voting
-
-    variables = np.array(candidate.variables)
-    of_columns = variables, np.array(blanks)[variables], _padded(candidate)
-    return bool(_voting.settles(codes, of_columns, candidate.constant, candidate.modulus, UNKNOWN, share))
 
 
 def _padded(candidate: Candidate) -> Values:
@@ -153,7 +152,7 @@ def _vote(
     if blank >= 0:
         votes[blank] = 0
     winner, most, cast = votes.argmax(axis=1), votes.max(axis=1), votes.sum(axis=1)
-    is_told = (most >= _FEWEST_VOTES) & (2 * most > cast)
+    is_told = (most >= FEWEST_VOTES) & (2 * most > cast)
     present = own != UNKNOWN
     current = np.where(present, votes[np.arange(len(own)), np.where(present, own, 0)], -1)
     changes = np.where(present, (most > current) & (not only_unknown), is_told)
@@ -179,11 +178,13 @@ def _needed(candidate: Candidate) -> Candidate:
     return Candidate(modulus, tuple([v for v, _ in needed]), tuple([f for _, f in needed]), constant)
 
 
-def weight_of(levels: Sequence[Hashable], values: Values, modulus: int) -> int | None:
+def weight_of(
+    levels: Sequence[Hashable], values: Values, modulus: int, numbers: Sequence[int | None] | None = None
+) -> int | None:
     """Return the weight of a column whose values are a multiple of its numbers plus a constant, or None.
 
     Of two multiples that fit, the smaller is taken. At least three numbers are needed to tell; levels that are
-    no numbers are left out.
+    no numbers are left out. ``numbers`` are the levels as such, where they are known already.
 
     Examples
     --------
@@ -192,17 +193,17 @@ def weight_of(levels: Sequence[Hashable], values: Values, modulus: int) -> int |
     """
     pairs = [
         (number, int(value))
-        for number, value in zip(numbers_of(levels), values.tolist(), strict=True)
+        for number, value in zip(numbers or numbers_of(levels), values.tolist(), strict=True)
         if number is not None and value != UNKNOWN
     ]
     if len(pairs) < 3:
         return None
-    numbers, wanted = np.array(pairs).T
-    numbers, wanted = numbers - numbers[0], wanted - wanted[0]
+    own, wanted = np.array(pairs).T
+    own, wanted = own - own[0], wanted - wanted[0]
     if modulus:
         weights = np.arange(modulus)
-        fits = ((weights[:, None] * (numbers % modulus) - wanted) % modulus == 0).all(axis=1)
+        fits = ((weights[:, None] * (own % modulus) - wanted) % modulus == 0).all(axis=1)
         return int(np.argmax(fits)) if fits.any() else None
-    at = int(np.argmax(numbers != 0))
-    weight, rest = divmod(int(wanted[at]), int(numbers[at]))
-    return weight if rest == 0 and np.array_equal(weight * numbers, wanted) else None
+    at = int(np.argmax(own != 0))
+    weight, rest = divmod(int(wanted[at]), int(own[at]))
+    return weight if rest == 0 and np.array_equal(weight * own, wanted) else None

@@ -77,6 +77,8 @@ class Levels(NamedTuple):
         For each column the place of its first level that has a value.
     is_known
         Which levels have one.
+    reference
+        The level of each column that its others are compared with, where each has an unknown value.
     place, unknown, factor
         Of each number in the equations that is not zero: which level, which unknown, and the number.
     """
@@ -86,6 +88,7 @@ class Levels(NamedTuple):
     sizes: NDArray[np.int64]
     first: NDArray[np.int64]
     is_known: NDArray[np.bool_]
+    reference: NDArray[np.int64]
     place: NDArray[np.int64]
     unknown: NDArray[np.int64]
     factor: NDArray[np.float64]
@@ -181,14 +184,17 @@ def _levels(coding: Coding) -> Levels:
     blanks = np.array(coding.blanks)
     known[(start[:-1] + blanks)[blanks >= 0]] = False
     first = np.array([begin + known[begin:end].argmax() for begin, end in pairwise(start.tolist())])
-    unknown, entries = 1, []
-    for array, begin in zip(coding.values, start.tolist(), strict=False):
+    unknown, entries, reference = 1, [], []
+    for array, coded, begin in zip(coding.values, coding.is_coded, start.tolist(), strict=False):
         level, own = np.nonzero(array)
         entries.append((level + begin, own + unknown, array[level, own]))
         unknown += array.shape[1]
+        reference.append(begin + int(np.argmax(~array.any(axis=1) & coded)))
     place, unknowns, factor = (np.concatenate(each) for each in zip(*entries, strict=True))
     column = np.repeat(np.arange(len(sizes)), sizes)
-    return Levels(column, start, sizes, first, known, place, unknowns, factor.astype(np.float64))
+    return Levels(
+        column, start, sizes, first, known, np.array(reference), place, unknowns, factor.astype(np.float64)
+    )
 
 
 def numbers_of(levels: Sequence[Hashable]) -> list[int | None]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ SLACK = 64
 """Rows beyond the unknowns: a false solution would have to solve all of them, at most one chance in 2^64."""
 MOST_MODULUS = 1021
 """The largest prime: products stay below 2^20, where float32 arithmetic divides without error."""
+_SPARE = 16  # rows beyond the unknowns that show that nothing solves all rows
 _ROWS_PER_UNKNOWN = 2  # rows to choose from, so that choices differ; 3 cost a third more and hardly find more
 _MOST_PAIRED = 97  # primes up to which pairs are looked at: their table of ratios stays small
 _WORK = 8e6  # numbers written for one prime: about 4 ms compiled
@@ -47,13 +48,16 @@ class Effort:
 
     ``exact`` leaves that out altogether. ``is_compiled`` chooses compiled code. ``largest_parity`` is how many
     binary columns a parity may have that is sought by meeting in the middle. ``check`` is called several times
-    a second and may end the search by raising; nothing else depends on a clock.
+    a second and may end the search by raising; nothing else depends on a clock. ``is_brief`` is for learning,
+    which looks at few choices of rows before it searches a wide table, and so finds rules that hardly any row
+    breaks: the search that follows then makes few choices too.
     """
 
     exact: bool
     is_compiled: bool
     largest_parity: int = 4
     check: Callable[[], None] = lambda: None
+    is_brief: bool = False
 
 
 def solutions(
@@ -73,6 +77,10 @@ def solutions(
     wanted = size + SLACK if effort.exact else _ROWS_PER_UNKNOWN * size + SLACK
     if p == 2 and size >= _PACKED_FROM:
         return _packed(coding, codes, rows, wanted, effort, generator)
+    if p == MOST_MODULUS and size >= _PACKED_FROM and (effort.exact or effort.is_brief):
+        if _solves_nothing(coding, codes, rows, p):
+            return (np.zeros((0, size), dtype=np.int64),) * 2
+        effort = replace(effort, exact=True)
     return _dense(coding, codes, rows[:wanted], p, effort, generator)
 
 
@@ -117,7 +125,15 @@ def _dense(
         shape = n_choices(size), -(-size // _EXCHANGED)
         leaving = generator.integers(len(own), size=shape)
         of_most = _searched(system, own, n_rows, p, effort, leaving, generator.integers(n_rows, size=shape))
-    return of_all.astype(np.int64), _distinct(of_most.astype(np.int64), p)
+    return of_all.astype(np.int64), _distinct(of_most, p)
+
+
+def _solves_nothing(coding: Coding, codes: NDArray[np.int32], rows: NDArray[np.int64], p: int) -> bool:
+    """Whether no combination is zero in all of some rows, told without working out what combinations are."""
+    from xordal.rules import _dense
+
+    system = coding.matrix(codes, rows[: coding.n_unknowns + _SPARE], p)
+    return bool(_dense.has_full_rank(system, p, plain.inverses(p)))
 
 
 def _reduced(system: plain.Array, n_rows: int, p: int, effort: Effort) -> plain.Places:
@@ -164,6 +180,7 @@ def _packed(
     system = _WordSystem.of(coding, codes, taken)
     of_all, found = system.solved, [system.solved[:0]]
     left = 0 if effort.exact or system.is_used_up else n_choices(coding.n_unknowns, 2)
+    left = min(left, _CHOICES_A_DRAW) if effort.is_brief else left
     while left > 0:
         effort.check()
         found += [system.look(generator) for _ in range(min(left, _CHOICES_A_DRAW))]
@@ -232,10 +249,15 @@ def words_of(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _distinct(vectors: Solutions, p: int) -> Solutions:
+def _distinct(vectors: plain.Array | Solutions, p: int) -> Solutions:
     """Return the solutions, each once and multiplied so that its last number other than 0 is 1."""
     if not len(vectors):
-        return vectors
+        return vectors.astype(np.int64)
+    if "numba" in sys.modules:
+        from xordal.rules import _voting
+
+        return np.asarray(_voting.distinct(vectors, p, plain.inverses(p)))
+    vectors = vectors.astype(np.int64)
     last = vectors.shape[1] - 1 - np.argmax(vectors[:, ::-1] != 0, axis=1)
     leading = vectors[np.arange(len(vectors)), last]
     scaled = vectors * plain.inverses(p)[leading][:, None] % p

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations
+from itertools import combinations
 from math import comb, inf, lgamma, log, log1p, prod
 
 import numpy as np
@@ -92,7 +92,8 @@ class Judge:
     weights: NDArray[np.int64] | None
     n_moduli: int
     _known: dict[Candidate, Evidence] = field(default_factory=dict)
-    _is_number: dict[int, NDArray[np.bool_]] = field(default_factory=dict)
+    _numbers: dict[int, list[int | None]] = field(default_factory=dict)
+    _cells: dict[tuple[int, ...], tuple[Values, NDArray[np.float64]]] = field(default_factory=dict)
     blanks: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,7 +126,10 @@ class Judge:
             return self._known[candidate]
         n_broken = self.n_broken(candidate)
         n_rows = self._n_told(candidate)
-        by_chance = self._by_chance(candidate, given)
+        if given:
+            by_chance = max(self.evidence(candidate).by_chance, self._by_better(candidate, given))
+        else:
+            by_chance = self._by_chance(candidate)
         log_p = log_tail(n_rows - n_broken, n_rows, by_chance) + self.log_rules(candidate)
         found = Evidence(n_rows, n_broken, by_chance, min(log_p, 0.0))
         if not given:
@@ -176,25 +180,28 @@ class Judge:
         p = candidate.modulus or _VALUES_OF_WHOLE_NUMBERS
         unknowns, n_numeric = 1, 0
         for variable, values in zip(candidate.variables, candidate.functions, strict=True):
-            known = values != UNKNOWN
-            n_numbers = int((known & self._numeric(variable)).sum())
+            known, numbers = values != UNKNOWN, self._numbers_of(variable)
+            is_number = [number is not None for number in numbers]
+            n_numbers = int((known & is_number).sum())
             n_numeric += n_numbers > 2  # fewer are any function by a weight alone
-            weight = weight_of(self.levels[variable], values, candidate.modulus)
+            weight = weight_of(self.levels[variable], values, candidate.modulus, numbers)
             unknowns += int(known.sum()) - (1 if weight is None else n_numbers - 1)
         ways = log(comb(n, m)) + n_numeric * log(2) + unknowns * log(p) - log(p - 1)
         if not candidate.modulus:  # the constant can be any sum that a row has
             ways += log(max(self.n_rows / p, 1))
         return ways + log(m * (m + 1) * self.n_moduli)
 
-    def _numeric(self, variable: int) -> NDArray[np.bool_]:
-        """Return which levels of a column are numbers."""
-        if variable not in self._is_number:
-            numbers = numbers_of(self.levels[variable])
-            self._is_number[variable] = np.array([number is not None for number in numbers])
-        return self._is_number[variable]
+    def _numbers_of(self, variable: int) -> list[int | None]:
+        """Return the levels of a column as numbers."""
+        if variable not in self._numbers:
+            self._numbers[variable] = numbers_of(self.levels[variable])
+        return self._numbers[variable]
 
     def _some_rows(self, variables: Sequence[int]) -> tuple[Values, NDArray[np.float64] | None]:
         """Return some columns of at most so many rows, and row weights; equal rows once where cells are few."""
+        key = tuple(variables)
+        if key in self._cells:
+            return self._cells[key]
         rows = some_rows(self.codes.shape[1], _MOST_ROWS)
         columns = self.codes[list(variables)][:, rows].astype(np.int64)
         weights = None if self.weights is None else self.weights[rows].astype(np.float64)
@@ -203,28 +210,40 @@ class Judge:
             return columns, weights
         counts = np.bincount(np.ravel_multi_index(tuple(columns), sizes), weights=weights)
         cells = np.flatnonzero(counts)
-        return np.stack(np.unravel_index(cells, sizes)), counts[cells].astype(np.float64)
+        found = np.stack(np.unravel_index(cells, sizes)), counts[cells].astype(np.float64)
+        self._cells[key] = found  # the same columns come again and again, modulo one prime after the other
+        return found
 
-    def _by_chance(self, candidate: Candidate, given: Sequence[Candidate]) -> float:
+    def _terms(self, candidate: Candidate) -> tuple[Values, Values, NDArray[np.float64] | None]:
+        """Return the columns of a rule in some rows without unknown values, the values, and row weights."""
         columns, weights = self._some_rows(candidate.variables)
         terms, known = replace(candidate, variables=tuple(range(len(columns)))).terms(columns)
         if not known.all():
             columns, terms = columns[:, known], terms[:, known]
             weights = weights if weights is None else weights[known]
-            if not columns.size:
-                return 1.0
+        return columns, terms, weights
+
+    def _by_chance(self, candidate: Candidate) -> float:
+        """Return how often a rule would hold, were its columns independent of each other by some cut."""
+        columns, terms, weights = self._terms(candidate)
+        if not columns.size:
+            return 1.0
         sums = Sums(terms, candidate.constant, candidate.modulus, weights)
         best = max(sums.independent(), *(sums.agreement(part) for part in _cuts(len(terms))))
         if 3 <= len(terms) <= _PAIR_CUTS:
-            for one, two in permutations(range(len(terms)), 2):
-                best = max(best, sums.agreement_within(columns[two], one))
-        same = [rule for rule in given if rule.variables == candidate.variables]
-        if same:
+            best = max(best, *sums.agreements_within_each(columns))
+        return min(best, 1.0)
+
+    def _by_better(self, candidate: Candidate, given: Sequence[Candidate]) -> float:
+        """Return how often better rules make it hold."""
+        columns, terms, weights = self._terms(candidate)
+        if not columns.size:
+            return 1.0
+        rows = some_rows(self.codes.shape[1], _MOST_ROWS)
+        best = share_obeyed(candidate, given, self.codes[:, rows])
+        if same := [rule for rule in given if rule.variables == candidate.variables]:
+            sums = Sums(terms, candidate.constant, candidate.modulus, weights)
             best = max(best, min(_within_classes(sums, columns, same)))
-        if given:
-            best = max(
-                best, share_obeyed(candidate, given, self.codes[:, some_rows(self.codes.shape[1], _MOST_ROWS)])
-            )
         return min(best, 1.0)
 
 

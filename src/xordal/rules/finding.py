@@ -161,20 +161,35 @@ def find_rules(
         raise SettingsError(f"largest_parity must be 4, 5 or 6, not {largest_parity!r}.")
     is_table = isinstance(data, CategoricalTable) and not reading
     table = data if is_table else read_table(data, **reading)
-    table = _repeated(table.plain("A search for rules"))
+    effort = Effort(exact, False, largest_parity, check)
+    found = rules_of(table.plain("A search for rules"), primes, effort, float(alpha), int(seed), notice)
+    return replace(found, seconds=perf_counter() - started)
+
+
+def rules_of(
+    table: CategoricalTable,
+    primes: tuple[int, ...] | None,
+    effort: Effort,
+    alpha: float,
+    seed: int,
+    notice: Callable[[str], None] = lambda line: None,
+) -> FoundRules:
+    """Return the rules of a table, found with some effort; whether by compiled code is decided here."""
+    started = perf_counter()
+    table = _repeated(table)
     codings, notes = codings_of(table)
     codings += _between(table, codings)
     tried = primes if primes is not None else _default_moduli(table, codings, notes)
     judge = Judge(table.codes, table.levels, table.weights, len(tried) + 1)
     largest = max(coding.n_unknowns for coding in codings)
-    effort = Effort(exact, wants_compiled(largest, len(tried) + 1, exact), largest_parity, check)
-    if 2 in tried and not exact:
+    effort = replace(effort, is_compiled=wants_compiled(largest, len(tried) + 1, effort.exact))
+    if 2 in tried and not effort.exact:
         notes += _parities_not_sought(
-            max(len(coding.of_binary_columns()) for coding in codings), largest_parity
+            max(len(coding.of_binary_columns()) for coding in codings), effort.largest_parity
         )
     if effort.is_compiled:
         _tell_of_compiling(notice)
-    sought = seek(table, codings, tried, effort, judge, alpha, np.random.default_rng(int(seed)))
+    sought = seek(table, codings, tried, effort, judge, alpha, np.random.default_rng(seed))
     rules = _told(table, sought, judge)
     names = table.names, table.levels
     return FoundRules(*names, rules, table.n_rows, tried, tuple(notes), perf_counter() - started)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import gcd, lcm, log
+from functools import lru_cache
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,19 +40,24 @@ def in_whole_numbers(solution: Values) -> Values | None:
     >>> in_whole_numbers(np.array([100, 1, 1020, 511])).tolist()  # 511 is 1/2
     [0, 2, -2, 1]
     """
-    tops, bottoms = [0], [1]
-    last = solution[1 + np.flatnonzero(solution[1:])[-1]] if solution[1:].any() else 1
-    for value in (solution[1:] * pow(int(last), -1, LARGE_PRIME) % LARGE_PRIME).tolist():
-        fraction = _fraction(value)
-        if fraction is None:
-            return None
-        tops.append(fraction[0])
-        bottoms.append(fraction[1])
-    common = lcm(*bottoms)
-    whole = [top * common // bottom for top, bottom in zip(tops, bottoms, strict=True)]
-    divisor = gcd(*whole) or 1
-    whole = [number // divisor for number in whole]
-    return np.array(whole, dtype=np.int64) if max(map(abs, whole)) <= _LARGEST else None
+    others = np.flatnonzero(solution[1:])
+    found = np.zeros(len(solution), dtype=np.int64)
+    if not len(others):
+        return found
+    values = solution[1 + others] * pow(int(solution[1 + others[-1]]), -1, LARGE_PRIME) % LARGE_PRIME
+    tops, bottoms = _fractions()[:, values]
+    if not bottoms.all():
+        return None
+    whole = tops * (np.lcm.reduce(bottoms) // bottoms)
+    whole //= np.gcd.reduce(whole)
+    found[1 + others] = whole
+    return found if abs(whole).max() <= _LARGEST else None
+
+
+@lru_cache(maxsize=1)
+def _fractions() -> Values:
+    """Return the fractions that all numbers modulo the large prime are, 0/0 where there is none."""
+    return np.array([_fraction(value) or (0, 0) for value in range(LARGE_PRIME)]).T
 
 
 def with_constant(candidate: Candidate, codes: NDArray[np.int32]) -> Candidate:

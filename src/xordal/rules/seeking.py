@@ -13,12 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.table import CategoricalTable
-from xordal.rules.candidate import UNKNOWN, Candidate, from_solution, settles, voted
+from xordal.rules.candidate import (
+    FEWEST_VOTES,
+    MOST_SWEEPS,
+    UNKNOWN,
+    Candidate,
+    from_solution,
+    voted,
+)
 from xordal.rules.coding import Coding, is_blank, some_rows
 from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
 from xordal.rules.evidence import SETTLED, Judge, log_tail
 from xordal.rules.meeting import FEWEST, MOST_ROWS, noisy_parities
+from xordal.rules.plain import inverses
 from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers, with_constant
 from xordal.rules.screening import promising
 from xordal.rules.span import Span
@@ -30,6 +38,9 @@ _PATIENCE = 30  # solutions in a row that are none after which no more are looke
 _BEYOND_CHANCE = 1e-6  # p-value at which a rule holds where those that it follows from do not
 _CLEAN = 0.01  # share of broken rows up to which no other rule can be what makes a sum constant
 _LIKE = 0.01  # difference in the share of broken rows that makes no other class
+_MOST_MET_IN_BRIEF = (
+    100  # binary columns up to which learning seeks noisy parities, in some hundredths of a second
+)
 _MOST_WHOLE = 600  # unknowns up to which relations of whole numbers are sought by elimination
 
 
@@ -120,7 +131,7 @@ class _Seeker:
         the rows break, that would lose one in four.
         """
         unknowns = coding.of_binary_columns()
-        if len(unknowns) < FEWEST:
+        if len(unknowns) < FEWEST or (self.effort.is_brief and len(unknowns) > _MOST_MET_IN_BRIEF):
             return []
         bits = coding.bits(self.table.codes, rows[:MOST_ROWS])[unknowns]
         found = []
@@ -143,15 +154,19 @@ class _Seeker:
         if not len(vectors):
             return []
         codes = np.ascontiguousarray(self.table.codes[:, rows[:_SCREENING_ROWS]])
+        vectors = promising(coding, vectors, codes, p)
+        if self.effort.is_compiled and modulus:
+            self.effort.check()
+            return _screened_compiled(coding, vectors, p, codes)
         few = Judge(codes, self.judge.levels, None, 1)
         basis, n_failed = Basis(coding.n_unknowns, p), 0
         found: list[tuple[float, NDArray[np.int64]]] = []
-        for vector in promising(coding, vectors, codes, p):
+        for vector in vectors:
             self.effort.check()
             if basis.spans(vector):
                 continue
             candidate = self._candidate(coding, vector, modulus, codes)
-            if candidate is not None and len(candidate.variables) > 1 and self._settles(few, candidate):
+            if candidate is not None and len(candidate.variables) > 1 and few.settles(candidate):
                 solution = _vector(coding, candidate, vector)
                 basis.add(solution)
                 found.append((few.n_broken(candidate) / codes.shape[1], solution))
@@ -162,11 +177,6 @@ class _Seeker:
                     break
         return found
 
-    def _settles(self, few: Judge, candidate: Candidate) -> bool:
-        if self.effort.is_compiled and candidate.modulus:
-            return settles(candidate, few.codes, few.blanks, SETTLED)
-        return few.settles(candidate)
-
     def _candidate(
         self, coding: Coding, vector: NDArray[np.int64], modulus: int, codes: NDArray[np.int32]
     ) -> Candidate | None:
@@ -174,9 +184,7 @@ class _Seeker:
             whole = in_whole_numbers(vector)
             return None if whole is None else with_constant(from_solution(coding, whole, 0), codes)
         candidate = from_solution(coding, vector, modulus)
-        return voted(
-            candidate, codes, blanks=coding.blanks, only_unknown=coding.by_numbers and not coding.is_between
-        )
+        return voted(candidate, codes, blanks=coding.blanks, only_unknown=_only_unknown(coding))
 
     def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
         """Take a solution as a rule if it is one and is new."""
@@ -186,8 +194,11 @@ class _Seeker:
         candidate = self._candidate(coding, vector, modulus, codes)
         if candidate is None or len(candidate.variables) < 2:
             return
+        reasons = self.span.reasons(candidate)
+        if reasons and not self._breaking(candidate, reasons).any():
+            return  # it follows, however often it would hold by chance
         evidence = self.judge.evidence(candidate)
-        if not evidence.is_rule(self.alpha) or self._follows(candidate, evidence.by_chance):
+        if not evidence.is_rule(self.alpha) or self._follows(candidate, evidence.by_chance, reasons):
             return
         n_broken = evidence.n_broken
         if len(candidate.variables) == 2:
@@ -206,13 +217,17 @@ class _Seeker:
         self.span.add(candidate)
         self.sought.rules.append(candidate)
 
-    def _follows(self, candidate: Candidate, by_chance: float) -> bool:
+    def _follows(
+        self, candidate: Candidate, by_chance: float, reasons: Sequence[Candidate] | None = None
+    ) -> bool:
         """Whether a rule follows from others found, and holds no more often than chance where those are broken.
 
         A rule modulo 7 of small numbers makes their sum itself the same in many rows. That equation is found
         first, the rule modulo 7 follows from it, and yet holds in all the rows that break the equation.
         """
-        if self._is_explained(candidate, by_chance, self.span.reasons(candidate)):
+        if self._is_explained(
+            candidate, by_chance, self.span.reasons(candidate) if reasons is None else reasons
+        ):
             return True
         like = (rule for rule in self.span.near(candidate) if candidate.modulus and not rule.modulus)
         return any(self._is_explained(candidate, by_chance, [rule]) for rule in like)
@@ -221,12 +236,17 @@ class _Seeker:
         """Whether a rule holds no more often than chance in rows that break the rules it comes from."""
         if not reasons:
             return False
+        broken = self._breaking(candidate, reasons)
+        obeyed = candidate.is_obeyed(self.table.codes)[broken]
+        return log_tail(int(obeyed.sum()), len(obeyed), by_chance) > log(_BEYOND_CHANCE)
+
+    def _breaking(self, candidate: Candidate, reasons: Sequence[Candidate]) -> NDArray[np.bool_]:
+        """Return which rows break some of the rules that one comes from, and miss no value."""
         broken = ~np.all([rule.is_obeyed(self.table.codes) for rule in reasons], axis=0)
         used = sorted({v for rule in (candidate, *reasons) for v in rule.variables})
         if (blank := is_blank(self.judge.blanks, used, self.table.codes)) is not None:
             broken &= ~blank
-        obeyed = candidate.is_obeyed(self.table.codes)[broken]
-        return log_tail(int(obeyed.sum()), len(obeyed), by_chance) > log(_BEYOND_CHANCE)
+        return np.asarray(broken)
 
     def best(self) -> Sought:
         """Return what was found, without rules that follow from better ones or that those explain."""
@@ -252,6 +272,31 @@ class _Seeker:
                 better.add(candidate)
                 self.span.add(candidate)
         return Sought(kept, self.sought.pairs)
+
+
+def _only_unknown(coding: Coding) -> bool:
+    """Whether a vote leaves values as they are that are known: of columns that all enter by a weight."""
+    return coding.by_numbers and not coding.is_between
+
+
+def _screened_compiled(
+    coding: Coding, vectors: Solutions, p: int, codes: NDArray[np.int32]
+) -> list[tuple[float, NDArray[np.int64]]]:
+    """Do what ``_Seeker._screened`` does with promising solutions, by compiled code."""
+    from xordal.rules import _screening
+
+    levels = coding.as_levels
+    layout = (
+        levels.start, levels.first, levels.is_known, levels.place, levels.unknown,
+        levels.factor.astype(np.int64), levels.reference, np.array(coding.blanks),
+    )  # fmt: skip
+    rules = (
+        _only_unknown(coding), coding.by_numbers, MOST_SWEEPS, FEWEST_VOTES, SETTLED, _PATIENCE, UNKNOWN,
+    )  # fmt: skip
+    found, n_broken = np.empty_like(vectors), np.empty(len(vectors), np.int64)
+    n = _screening.screen(vectors, codes, layout, p, inverses(p), rules, found, n_broken)
+    shares = (n_broken[:n] / codes.shape[1]).tolist()
+    return list(zip(shares, found[:n], strict=True))
 
 
 def _classes(found: list[tuple[float, NDArray[np.int64]]]) -> list[Solutions]:

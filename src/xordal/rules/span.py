@@ -31,7 +31,9 @@ class Span:
         self._n_levels = table.n_levels
         sizes = [max(len(levels) - 1, 0) for levels in self._levels]
         self._start = np.concatenate([[0], np.cumsum(sizes)])
+        self._column = np.repeat(np.arange(len(sizes)), sizes)  # of each place of a vector
         self._found: list[Candidate] = []
+        self._vectors: dict[tuple[Candidate, int], NDArray[np.int64]] = {}
 
     def emptied(self) -> Span:
         """Return another one of the same table, without rules."""
@@ -54,10 +56,10 @@ class Span:
         nearest = [rule for rule in like if self._touches(rule, candidate)]
         if not nearest:
             return []
+        if needed := self._needed(candidate, nearest):
+            return needed
         reached = connected(candidate, like)[:_MOST_REACHED]
-        return self._needed(candidate, nearest) or (
-            self._needed(candidate, reached) if len(reached) > len(nearest) else []
-        )
+        return self._needed(candidate, reached) if len(reached) > len(nearest) else []
 
     def _needed(self, candidate: Candidate, known: list[Candidate]) -> list[Candidate]:
         """Return those of some rules from which one follows, as few as will do; none if it does not."""
@@ -93,18 +95,16 @@ class Span:
                 continue
             one = self._vector(rule, p)
             both = np.flatnonzero((one != 0) & (other != 0))
-            columns, first = np.unique(self._column(both), return_index=True)
+            columns = self._column[both]
+            if not len(both) or columns[0] == columns[-1]:
+                continue
             # Of two columns that both have, one at least is not the column in which they differ.
-            for place in both[first[:2]].tolist():
+            for place in (both[0], both[columns > columns[0]][0]):
                 factor = int(one[place]) * pow(int(other[place]), -1, p)
-                places = np.flatnonzero((one - factor * other) % p)
-                if len(columns) > 1 and len(np.unique(self._column(places))) <= 1:
+                differing = self._column[np.flatnonzero((one - factor * other) % p)]
+                if not len(differing) or differing[0] == differing[-1]:
                     yield rule
                     break
-
-    def _column(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the columns of some places of a vector."""
-        return np.searchsorted(self._start, places, side="right")
 
     def within(self, candidate: Candidate) -> list[Candidate]:
         """Return rules of other moduli, of just the columns of a candidate, that follow from those added."""
@@ -144,6 +144,12 @@ class Span:
         return told
 
     def _vector(self, candidate: Candidate, p: int) -> NDArray[np.int64]:
+        """Return a rule as a vector, kept: each rule is compared with many others."""
+        if (candidate, p) not in self._vectors:
+            self._vectors[candidate, p] = self._written(candidate, p)
+        return self._vectors[candidate, p]
+
+    def _written(self, candidate: Candidate, p: int) -> NDArray[np.int64]:
         vector = np.zeros(self._start[-1], dtype=np.int64)
         for variable, values in zip(candidate.variables, candidate.functions, strict=True):
             told = values[self._levels[variable]]

@@ -121,32 +121,29 @@ def _smallest(
     basis: Solutions, variable: NDArray[np.int64], p: int, generator: np.random.Generator
 ) -> Solutions:
     columns = np.unique(variable[variable >= 0])
+    is_of = (variable[:, None] == columns).astype(np.float32)
     n_orders = int(np.clip(_WORK / (basis.size * len(basis)), _FEWEST_ORDERS, _MOST_ORDERS))
-    best, waited = _independent(basis, variable, p), 0
-    weight = _weights(best, variable).sum()
+    (best, weight), waited = _independent(basis, is_of, p), 0
     for _ in range(n_orders):
         place = np.empty(columns.max() + 2, dtype=np.int64)
         place[generator.permutation(columns)] = np.arange(len(columns))
         place[-1] = len(columns)  # the constant leads last
         order = np.argsort(place[variable], kind="stable")
-        best = _independent(np.concatenate([best, echelon(best, p, order)]), variable, p)
-        waited = waited + 1 if _weights(best, variable).sum() == weight else 0
-        weight = _weights(best, variable).sum()
+        before = weight
+        best, weight = _independent(np.concatenate([best, echelon(best, p, order)]), is_of, p)
+        waited = waited + 1 if weight == before else 0
         if waited == _PATIENCE:
             break
     return best
 
 
-def _independent(vectors: Solutions, variable: NDArray[np.int64], p: int) -> Solutions:
-    """Return the vectors of fewest columns that are independent of those before them."""
-    order = np.argsort(_weights(vectors, variable), kind="stable")
-    vectors = vectors[order]
-    leading = echelon(vectors.T, p)  # its leading places are the vectors independent of earlier ones
-    chosen = [int(np.argmax(row != 0)) for row in leading]
-    return np.asarray(vectors[chosen])
+def _independent(vectors: Solutions, is_of: NDArray[np.float32], p: int) -> tuple[Solutions, int]:
+    """Return the vectors of fewest columns that are independent of those before them, and their columns in all.
 
-
-def _weights(vectors: Solutions, variable: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of columns of each vector."""
-    is_of = variable[:, None] == np.unique(variable[variable >= 0])
-    return np.asarray((((vectors != 0).astype(np.float32) @ is_of.astype(np.float32)) > 0).sum(axis=1))
+    ``is_of`` says which unknowns are of which column.
+    """
+    weights = np.count_nonzero((vectors != 0).astype(np.float32) @ is_of, axis=1)
+    order = np.argsort(weights, kind="stable")
+    leading = echelon(vectors[order].T, p)  # its leading places are the vectors independent of earlier ones
+    chosen = order[np.argmax(leading != 0, axis=1)]
+    return np.asarray(vectors[chosen]), int(weights[chosen].sum())

@@ -7,6 +7,10 @@ rows that break the rule, and one count of s serves both.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from itertools import permutations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -79,9 +83,30 @@ class Sums:
             n_cells, group_of_cell = len(cells), cells // size
         first = self._count(own, n_cells)
         second = first + self._change(broken, asked, n_cells)
-        n_rows = self._count(group, n_groups)
-        with_itself = self._count(group[self.is_zero], n_groups, self.is_zero)
-        agree = np.bincount(group_of_cell, weights=first * second, minlength=n_groups) - with_itself
+        agree = np.bincount(group_of_cell, weights=first * second, minlength=n_groups).astype(np.float64)
+        return self._of_groups(agree, group, place)
+
+    def agreements_within_each(self, columns: Values) -> Iterator[float]:
+        """Yield that of each column within the levels of each other one. ``columns`` are the levels of all."""
+        pairs = permutations(range(len(self._terms)), 2)
+        if not self._modulus or "numba" not in sys.modules:
+            yield from (self.agreement_within(columns[other], place) for place, other in pairs)
+            return
+        from xordal.rules import _voting
+
+        off = np.zeros(self._terms.shape[1], dtype=np.int64)
+        off[self._broken] = self._off
+        weights = np.ones(len(off)) if self._weights is None else self._weights
+        n_levels = int(columns.max(initial=0)) + 1
+        agree = _voting.agreeing(self._terms, off, columns, n_levels, weights, self._modulus)
+        for place, other in pairs:
+            n_groups = int(columns[other].max(initial=0)) + 1
+            yield self._of_groups(agree[place, other, :n_groups], columns[other], place)
+
+    def _of_groups(self, agree: NDArray[np.float64], group: Values, place: int) -> float:
+        """Return the share of agreeing pairs of rows within groups, no row being compared with itself."""
+        n_rows = self._count(group, len(agree))
+        agree = agree - self._count(group[self.is_zero], len(agree), self.is_zero)
         found = float((agree / np.maximum(n_rows - 1, 1))[n_rows > 1].sum())
         if n_alone := float(n_rows[n_rows == 1].sum()):
             found += n_alone * self.agreement((place,))

@@ -52,7 +52,8 @@ SETTLED = 0.5
 """Share of what chance leaves open that a rule must settle."""
 _SURELY_A_SUM = 0.85
 """Share of what chance leaves open from which on a rule is taken as it is, although another function may fit
-better: (sum mod 11) mod 10 settles 0.9, and so do the days of the week of a leap year and a common one."""
+better: (sum mod 11) mod 10 settles 0.9, and so do the days of the week of a leap year and a common one. Not so
+modulo 2 and in whole numbers: "one or the other" comes as near to a sum as the two are rarely together."""
 _MOST_TOLD_BY_CELLS = 8  # columns of a rule that are looked at cell by cell; of more, no two rows share a cell
 
 
@@ -159,7 +160,8 @@ class Judge:
         Rows that are alone in their cell are told by the sum.
         """
         m = len(candidate.variables)
-        if m > _MOST_TOLD_BY_CELLS or self.evidence(candidate).settled > _SURELY_A_SUM:
+        is_sure = candidate.modulus > 2 and self.evidence(candidate).settled > _SURELY_A_SUM
+        if m > _MOST_TOLD_BY_CELLS or is_sure:
             return False
         columns, weights = self._some_rows(candidate.variables)
         terms, known = replace(candidate, variables=tuple(range(m))).terms(columns)

@@ -24,7 +24,7 @@ from xordal.rules.candidate import (
 from xordal.rules.coding import Coding, is_blank, some_rows
 from xordal.rules.drawn import connected
 from xordal.rules.elimination import Effort, Solutions, solutions
-from xordal.rules.evidence import SETTLED, Judge, log_tail
+from xordal.rules.evidence import SETTLED, Evidence, Judge, log_tail
 from xordal.rules.meeting import FEWEST, MOST_ROWS, noisy_parities
 from xordal.rules.plain import inverses
 from xordal.rules.relations import LARGE_PRIME, as_whole_numbers, in_whole_numbers, with_constant
@@ -101,9 +101,11 @@ class _Seeker:
         self.sought = Sought()
 
     def look(self, coding: Coding, rows: NDArray[np.int64], modulus: int, n_whole: int) -> int:
-        """Look for rules modulo a prime, 0 for whole numbers; return how many solutions all rows have.
+        """Look for rules modulo a prime, 0 for whole numbers; return how many solutions all rows taken have.
 
-        ``n_whole`` is how many of those come from whole numbers and hold modulo everything.
+        ``n_whole`` is how many of those come from whole numbers and hold modulo everything. Where some of whole
+        numbers hold in the rows taken, and not in most of the others, the answer is 0: modulo a prime the same
+        sum may hold in more, as a parity does of two flags that are rarely set together.
         """
         p = modulus or LARGE_PRIME
         of_all, of_most = solutions(coding, self.table.codes, rows, p, self.effort, self.generator)
@@ -111,7 +113,7 @@ class _Seeker:
             of_all_new = of_all[:0]
         else:
             of_all_new = of_all
-        vectors, judged = of_all[:0], set[bytes]()
+        vectors, judged, is_taken = of_all[:0], set[bytes](), True
         found = [(0.0, vector) for vector in of_all_new] + self._screened(coding, of_most, modulus, rows)
         if modulus == 2 and not coding.by_numbers and not self.effort.exact:
             found += self._noisy_parities(coding, rows)
@@ -121,8 +123,8 @@ class _Seeker:
                 if vector.tobytes() not in judged:
                     self.effort.check()
                     judged.add(vector.tobytes())
-                    self._judge(coding, vector, modulus)
-        return len(of_all)
+                    is_taken &= self._judge(coding, vector, modulus)
+        return len(of_all) if is_taken else 0
 
     def _noisy_parities(self, coding: Coding, rows: NDArray[np.int64]) -> list[tuple[float, NDArray[np.int64]]]:
         """Return parities of few binary columns that hold in most rows, and by what share they are broken.
@@ -186,36 +188,41 @@ class _Seeker:
         candidate = from_solution(coding, vector, modulus)
         return voted(candidate, codes, blanks=coding.blanks, only_unknown=_only_unknown(coding))
 
-    def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> None:
-        """Take a solution as a rule if it is one and is new."""
+    def _judge(self, coding: Coding, vector: NDArray[np.int64], modulus: int) -> bool:
+        """Take a solution as a rule if it is one and is new; return whether it is one or follows from some."""
         codes = self.table.codes
         if codes.shape[1] > _VOTING_ROWS:
             codes = codes[:, some_rows(codes.shape[1], _VOTING_ROWS)]
         candidate = self._candidate(coding, vector, modulus, codes)
         if candidate is None or len(candidate.variables) < 2:
-            return
+            return False
         reasons = self.span.reasons(candidate)
         if reasons and not self._breaking(candidate, reasons).any():
-            return  # it follows, however often it would hold by chance
+            return True  # it follows, however often it would hold by chance
         evidence = self.judge.evidence(candidate)
-        if not evidence.is_rule(self.alpha) or self._follows(candidate, evidence.by_chance, reasons):
-            return
-        n_broken = evidence.n_broken
+        if not evidence.is_rule(self.alpha):
+            return False
+        follows = self._follows(candidate, evidence.by_chance, reasons)
+        return follows or self._take(candidate, evidence, modulus)
+
+    def _take(self, candidate: Candidate, evidence: Evidence, modulus: int) -> bool:
+        """Take a rule that follows from none, unless it is another function or a variation of a better rule."""
         if len(candidate.variables) == 2:
             self.sought.pairs.append(candidate)
             self.span.add(candidate)
-            return
+            return True
         if modulus and (whole := as_whole_numbers(candidate, self.table, evidence)) is not None:
-            candidate, n_broken = whole, self.judge.n_broken(whole)
+            candidate = whole
         if self.judge.is_another_function(candidate):
-            return
+            return False
         if (similar := self.span.variation(candidate)) is not None:
-            if n_broken >= self.judge.n_broken(similar):
-                return
+            if self.judge.n_broken(candidate) >= self.judge.n_broken(similar):
+                return True
             self.span.remove(similar)
             self.sought.rules.remove(similar)
         self.span.add(candidate)
         self.sought.rules.append(candidate)
+        return True
 
     def _follows(
         self, candidate: Candidate, by_chance: float, reasons: Sequence[Candidate] | None = None

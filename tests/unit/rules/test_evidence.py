@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xordal.data.table import CategoricalTable
 from xordal.rules.candidate import Candidate, weight_of
 from xordal.rules.evidence import Judge, log_tail
+from xordal.rules.finding import find_rules
 from xordal.rules.relations import in_whole_numbers
 
 
@@ -76,3 +78,14 @@ def test_whole_numbers_are_read_off_a_multiple(numbers: list[int], factor: int, 
     assert found is not None and found[0] == 0
     one, other = found[1:], np.array(numbers)
     assert np.array_equal(np.outer(one, other), np.outer(other, one))  # proportional
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_or_the_other_is_no_sum_however_rarely_both_are(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    one, other = generator.random((2, 2000)) < 0.15
+    odd = (one ^ other) ^ (generator.random(2000) < 0.004)
+    for third, names in ((one | other, []), (odd, ["parity"])):
+        columns = {"one": one, "other": other, "third": third}
+        table = CategoricalTable.from_columns({name: values.tolist() for name, values in columns.items()})
+        assert [rule.name for rule in find_rules(table).rules] == names

@@ -8,15 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.commands import run
-from xordal import BIC, Checkpoint, EntropyDecrement, Limits, SettingsError, learn
+from tests.examples import some
+from xordal import BIC, Checkpoint, DataError, EntropyDecrement, Limits, SettingsError, learn
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.table import CategoricalTable
 from xordal.formats.json import to_json
 from xordal.formats.text import network_lines
 from xordal.graph.chordal import ChordalGraph
-from xordal.learning.beyond_links import beyond_links
+from xordal.learning.beyond_links import _apart, _beyond, beyond_links
 from xordal.learning.fitting import fit_network
 from xordal.model.estimation import estimate
 from xordal.model.ruled import chance_of
@@ -25,6 +28,23 @@ from xordal.rules.beside import rules_beside
 from xordal.rules.finding import find_rules
 from xordal.types.rules import AdditiveRule
 from xordal.types.trace import links_after, single_link_part
+
+
+def test_columns_that_nothing_holds_together_are_judged_apart() -> None:
+    """Two check digits and a parity, of which no column is linked with one of another: as in one network."""
+    digits = [linked_digits(1500, 1), linked_digits(1500, 2), parity_table(8, 1500, 0.02, 3)]
+    columns = {f"{k}{name}": [of[c] for c in codes.tolist()] for k, part in enumerate(digits)
+               for name, of, codes in zip(part.names, part.levels, part.codes, strict=True)}  # fmt: skip
+    table = CategoricalTable.from_columns(columns)
+    graph = ChordalGraph.empty(table.n_variables).add(learn(table, find_rules=False).links)
+    rules = rules_beside(table, 0.05)
+    assert len(rules) == 3 and len(list(_apart(table, graph, rules))) == 3
+    apart = beyond_links(table, graph, rules, 0.05)
+    together = [rule for rule in _beyond(table, graph, rules, 0.05) if rule is not None]
+    assert [replace(rule, by_chance=0, log_p_value=0) for rule in apart] == [
+        replace(rule, by_chance=0, log_p_value=0) for rule in together
+    ]
+    assert [rule.by_chance for rule in apart] == pytest.approx([rule.by_chance for rule in together], rel=1e-9)
 
 
 def parity_table(n_columns: int, n_rows: int, share_broken: float, seed: int) -> CategoricalTable:
@@ -139,6 +159,38 @@ def test_the_command_tells_and_asks_with_rules(tmp_path: Path) -> None:
     page = run("report", "net.json", "-o", "page.html", cwd=tmp_path)
     assert page.returncode == 0
     assert "of these 7 have the value 1" in (tmp_path / "page.html").read_text()
+
+
+@st.composite
+def some_rows_of_a_sum(draw: st.DrawFn) -> CategoricalTable:
+    """Draw some rows, each counting several times; the last column is often a sum of others."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_levels, n_columns = draw(st.integers(2, 4)), draw(st.integers(2, 5))
+    rows = generator.integers(n_levels, size=(draw(st.integers(4, 60)), n_columns))
+    last = rows[:, : draw(st.integers(2, n_columns))].sum(axis=1) % n_levels
+    wrong = generator.random(len(rows)) < draw(st.sampled_from([0.0, 0.05, 1.0]))
+    last = np.where(wrong, generator.integers(n_levels, size=len(rows)), last)
+    weights = generator.integers(1, draw(st.sampled_from([2, 4, 30])), size=len(rows))
+    columns = {f"x{k}": column.tolist() for k, column in enumerate([*rows.T, last])}
+    return CategoricalTable.from_columns(columns, weights.tolist())
+
+
+@pytest.mark.slow
+@given(some_rows_of_a_sum())
+@settings(max_examples=some(25), deadline=None)
+def test_rows_that_count_several_times_are_rows_repeated(weighted: CategoricalTable) -> None:
+    codes = np.repeat(weighted.codes, weighted.weights, axis=1)
+    repeated = CategoricalTable(weighted.names, weighted.levels, codes)
+    one, other = learn(weighted), learn(repeated)
+    assert one.trace == other.trace
+    assert one.submodels == other.submodels
+    try:
+        told = find_rules(repeated).rules
+    except DataError:
+        with pytest.raises(DataError):
+            find_rules(weighted)
+    else:
+        assert find_rules(weighted).rules == told
 
 
 def test_a_weighted_table_has_the_rules_of_its_rows() -> None:

@@ -14,7 +14,7 @@ columns are in one clique is told all the same: the clique's table holds it, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from xordal.counting.select import oracle_for
@@ -28,7 +28,7 @@ from xordal.model.placing import Placing
 from xordal.model.ruled import chance_of
 from xordal.rules.evidence import Evidence, log_tail
 from xordal.types.rules import AdditiveRule
-from xordal.types.varsets import varset
+from xordal.types.varsets import VarSet, members, varset
 
 
 def beyond_links(
@@ -38,23 +38,66 @@ def beyond_links(
 
     ``rules`` are those of the table, the surest first; ``alpha`` is the level at which they were found.
     """
+    told: dict[int, AdditiveRule] = {}
+    for columns, numbers in _apart(table, graph, rules):
+        own = {v: place for place, v in enumerate(columns)}
+        part = CategoricalTable(
+            tuple(table.names[v] for v in columns),
+            tuple(table.levels[v] for v in columns),
+            table.codes[columns],
+            table.weights,
+        )
+        there = [replace(rules[k], variables=tuple(own[v] for v in rules[k].variables)) for k in numbers]
+        found = _beyond(part, graph.induced(columns), there, alpha)
+        told |= {
+            k: replace(rule, variables=rules[k].variables)
+            for k, rule in zip(numbers, found, strict=True)
+            if rule is not None
+        }
+    return tuple(told[k] for k in sorted(told))
+
+
+def _apart(
+    table: CategoricalTable, graph: ChordalGraph, rules: Sequence[AdditiveRule]
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield columns that links and rules hold together, with the numbers of their rules.
+
+    Columns of different parts are independent in the network, so that each part is a network of its own. In a
+    wide table of few links these are much smaller.
+    """
+    if table.blocks is not None:  # larger than memory: its columns are not copied
+        yield list(range(table.n_variables)), list(range(len(rules)))
+        return
+    parts: list[tuple[int, list[int]]] = []
+    for k, rule in enumerate(rules):
+        mask, numbers = int(graph.components_of(varset(rule.variables))), [k]
+        for part in [part for part in parts if part[0] & mask]:
+            parts.remove(part)
+            mask, numbers = mask | part[0], part[1] + numbers
+        parts.append((mask, numbers))
+    for mask, numbers in parts:
+        yield list(members(VarSet(mask))), sorted(numbers)
+
+
+def _beyond(
+    table: CategoricalTable, graph: ChordalGraph, rules: Sequence[AdditiveRule], alpha: float
+) -> list[AdditiveRule | None]:
+    """Return the rules of some columns as their network shows them, None for those that it implies."""
     cliques = maximal_cliques(graph)
     is_inside = [any(not varset(rule.variables) & ~clique for clique in cliques) for rule in rules]
     if all(is_inside):
-        return tuple(rules)
+        return list(rules)
     counter = oracle_for(table, work=len(cliques))
     network = estimate(graph, counter, table.names, table.levels, smoothing=0)
     placing = Placing(table, graph, counter)
-    told = []
+    told: list[AdditiveRule | None] = []
     for rule, inside in zip(rules, is_inside, strict=True):
         found = rule if inside else _against(network, rule, alpha)
-        if found is None:
-            continue
         told.append(found)
-        if not inside and not placing.add(found):
+        if found is not None and not inside and not placing.add(found):
             known = placing.found()
             network = estimate(known.graph, counter, table.names, table.levels, smoothing=0, rules=known.rules)
-    return tuple(told)
+    return told
 
 
 def _against(network: DecomposableMarkovNetwork, rule: AdditiveRule, alpha: float) -> AdditiveRule | None:

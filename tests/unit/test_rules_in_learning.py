@@ -179,6 +179,7 @@ def some_rows_of_a_sum(draw: st.DrawFn) -> CategoricalTable:
 @given(some_rows_of_a_sum())
 @settings(max_examples=some(25), deadline=None)
 def test_rows_that_count_several_times_are_rows_repeated(weighted: CategoricalTable) -> None:
+    assert weighted.weights is not None
     codes = np.repeat(weighted.codes, weighted.weights, axis=1)
     repeated = CategoricalTable(weighted.names, weighted.levels, codes)
     one, other = learn(weighted), learn(repeated)

@@ -17,6 +17,7 @@ from xordal.data.table import CategoricalTable
 from xordal.types.varsets import LinkSet
 
 _AT_ONCE = 1 << 20  # rows looked at together
+_LOOKED_AT = 256  # rows, about, that tell nearly all columns apart which have levels of equal frequency
 
 
 def copies(table: CategoricalTable) -> LinkSet:
@@ -31,14 +32,17 @@ def copies(table: CategoricalTable) -> LinkSet:
     >>> copies(table)
     ((0, 2),)
     """
-    alike: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    by_counts: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     for v in range(table.n_variables):
         counts = level_counts(table, v)
         if len(counts) > 1 and counts.max() > 1:
-            alike[tuple(np.sort(counts).tolist())].append(v)
+            by_counts[tuple(np.sort(counts).tolist())].append(v)
+    n_levels, every = table.n_levels, max(1, table.codes.shape[1] // _LOOKED_AT)
+    alike: defaultdict[bytes, list[int]] = defaultdict(list)
+    for v in (v for some in by_counts.values() if len(some) > 1 for v in some):
+        alike[_without_names(table.codes[v, ::every], n_levels[v])].append(v)
     first: dict[bytes, int] = {}
     found = []
-    n_levels = table.n_levels
     for v in sorted(v for some in alike.values() if len(some) > 1 for v in some):
         original = first.setdefault(_without_names(table.codes[v], n_levels[v]), v)
         if original != v:

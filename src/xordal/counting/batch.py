@@ -13,50 +13,42 @@ from xordal.types.varsets import VarSet
 
 
 class Batch(NamedTuple):
-    """Variable sets as flat arrays: set s is ``members[ends[s - 1] : ends[s]]``."""
+    """Variable sets as flat arrays: set s is ``members[ends[s] - lengths[s] : ends[s]]``."""
 
     members: NDArray[np.int64]
     ends: NDArray[np.int64]
+    lengths: NDArray[np.int64]
     sizes: NDArray[np.float64]  # cells of the full tables; may exceed all integers
 
     @classmethod
     def of(cls, sets: Sequence[VarSet], n_levels: NDArray[np.int64]) -> Batch:
         """Return the sets as flat arrays."""
         n_bytes = -(-len(n_levels) // 8)
-        octets = np.frombuffer(b"".join(s.to_bytes(n_bytes, "little") for s in sets), dtype=np.uint8)
-        where, byte = np.nonzero(octets.reshape(len(sets), n_bytes))
-        bits = np.unpackbits(
-            octets.reshape(len(sets), n_bytes)[where, byte][:, None], axis=1, bitorder="little"
-        )
-        place, bit = np.nonzero(bits)
-        found = byte[place] * 8 + bit
-        lengths = np.bincount(where[place], minlength=len(sets))
+        octets = np.frombuffer(b"".join([s.to_bytes(n_bytes, "little") for s in sets]), dtype=np.uint8)
+        filled = np.flatnonzero(octets)
+        bits = np.flatnonzero(np.unpackbits(octets[filled], bitorder="little"))
+        found = filled[bits >> 3] % max(n_bytes, 1) * 8 + (bits & 7)
+        lengths = np.fromiter(map(int.bit_count, sets), dtype=np.int64, count=len(sets))
         ends = np.cumsum(lengths)
-        return cls(found, ends, _products(n_levels[found].astype(np.float64), ends))
+        # Of an empty run NumPy returns what comes next, so there is always something next.
+        sizes = np.multiply.reduceat(np.append(n_levels[found].astype(np.float64), 1.0), ends - lengths)
+        sizes[lengths == 0] = 1.0
+        return cls(found, ends, lengths, sizes)
 
     def only(self, chosen: NDArray[np.int64]) -> Batch:
         """Return some of the sets."""
-        begins = np.concatenate([[0], self.ends[:-1]])
-        lengths = (self.ends - begins)[chosen]
+        lengths = self.lengths[chosen]
         ends = np.cumsum(lengths)
-        index = np.arange(int(lengths.sum())) + np.repeat(begins[chosen] - (ends - lengths), lengths)
-        return Batch(self.members[index], ends, self.sizes[chosen])
+        index = np.arange(int(lengths.sum())) + np.repeat(self.ends[chosen] - ends, lengths)
+        return Batch(self.members[index], ends, lengths, self.sizes[chosen])
 
     def fits(self, bits: PackedColumns | None, most_cells: int) -> NDArray[np.bool_]:
         """Return which sets are not empty, have small tables and lie in the bits."""
         if bits is None:
             return np.zeros(len(self.ends), dtype=bool)
-        absent = np.concatenate([[0], np.cumsum(np.diff(bits.first)[self.members] == 0)])
-        begins = np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
-        there = absent[self.ends] == absent[begins]
-        return np.asarray(there & (self.sizes <= most_cells) & (self.ends > begins))
-
-
-def _products(values: NDArray[np.float64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the product of each run of values; 1 of an empty run."""
-    found = np.ones(len(ends))
-    lengths = np.diff(ends, prepend=0)
-    for longer in range(int(lengths.max(initial=0))):
-        there = lengths > longer
-        found[there] *= values[ends[there] - longer - 1]
-    return found
+        found = (self.sizes <= most_cells) & (self.lengths > 0)
+        is_absent = bits.first[1:] == bits.first[:-1]
+        if is_absent.any():
+            absent = np.append(is_absent[self.members], False)
+            found &= ~np.logical_or.reduceat(absent, self.ends - self.lengths)
+        return np.asarray(found)

@@ -21,7 +21,7 @@ from xordal.counting.best import Best
 from xordal.counting.extensions import extensions
 from xordal.counting.finalize import entropies_of_sorted
 from xordal.counting.large_tables import LARGEST, LargeTables
-from xordal.counting.oracle import Bar, CellCounts, Measure, ScanBlock
+from xordal.counting.oracle import Bar, CellCounts, Measure, ScanBlock, cells_of
 from xordal.counting.rows import Rows
 from xordal.counting.scanner import Scan, scan
 from xordal.counting.threads import in_threads, n_threads
@@ -30,7 +30,6 @@ from xordal.types.varsets import EMPTY, VarSet, members
 
 _LARGEST_TABLE = 256  # cells up to which AND and popcount beat counting codes
 _SHARED_ERROR = 1e-6  # nats by which what a scan says of a set may be off, rounding of sums apart
-_MOST_AXES = 20  # variables of a set whose table is unravelled
 _BATCH = 4096  # sets counted at once by a thread, at most
 _ROWS_AT_ONCE = 1 << 24  # rows of all these sets together: about a tenth of a second
 _FEWEST = 16  # sets counted at once, however many rows there are
@@ -80,7 +79,7 @@ class NumbaOracle:
     def counts(self, sets: Sequence[VarSet]) -> list[CellCounts]:
         """Return the occupied cells of each set."""
         batch = Batch.of(sets, self._rows.codes.n_levels)
-        fits = batch.fits(self._rows.bits, _LARGEST_TABLE) & (np.diff(batch.ends, prepend=0) <= _MOST_AXES)
+        fits = batch.fits(self._rows.bits, _LARGEST_TABLE)
         small = np.flatnonzero(fits)
         found: dict[int, CellCounts] = {}
         most = self._at_once
@@ -102,7 +101,7 @@ class NumbaOracle:
         most = self._at_once
 
         def run(part: NDArray[np.int64]) -> None:
-            found[part] = _entropies(*self._small(batch.only(part)))
+            found[part] = _entropies(*self._small(batch if len(part) == len(sets) else batch.only(part)))
 
         tasks = [small[at : at + most] for at in range(0, len(small), most)]
         for _ in in_threads(self._threads, run, tasks, helps=True, check=self._check):
@@ -110,7 +109,7 @@ class NumbaOracle:
         for at in range(0, len(large), most):
             part = large[at : at + most]
             counts = self._sorted_by_codes([sets[place] for place in part])
-            found[part] = _entropies(np.concatenate(counts), np.cumsum([len(one) for one in counts]))
+            found[part] = _entropies(np.concatenate(counts), np.array([len(one) for one in counts]))
         return found
 
     def scan(
@@ -142,8 +141,8 @@ class NumbaOracle:
     def _occupied(self, variables: VarSet, table: NDArray[np.int64]) -> CellCounts:
         """Return the occupied cells of a full table."""
         occupied = np.flatnonzero(table)
-        cells = np.unravel_index(occupied, [self._rows.n_levels[v] for v in members(variables)])
-        return CellCounts(np.stack(cells, axis=1).astype(np.int64), table[occupied])
+        shape = tuple([self._rows.n_levels[v] for v in members(variables)])
+        return CellCounts(cells_of(shape)[occupied], table[occupied])
 
     def _by_codes(self, sets: Sequence[VarSet]) -> list[CellCounts]:
         """Return the occupied cells of sets whatever their sizes."""
@@ -185,20 +184,19 @@ class NumbaOracle:
         return tables
 
     def _small(self, batch: Batch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the sorted counts of small tables, from bits."""
+        """Return the sorted counts of the occupied cells of small tables, from bits, and how many each has."""
         tables, sizes = self._tables(batch), batch.sizes.astype(np.int64)
         starts, n_cells = np.cumsum(sizes) - sizes, np.empty(len(sizes), np.int64)
         _kernels.sorted_counts(tables, starts, sizes, n_cells)
         within = np.arange(len(tables)) - np.repeat(starts, sizes)
-        return tables[within < np.repeat(n_cells, sizes)], np.cumsum(n_cells)
+        return tables[within < np.repeat(n_cells, sizes)], n_cells
 
 
-def _entropies(counts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
+def _entropies(counts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the entropy of each run of sorted counts, those of equally many cells at once."""
-    lengths = np.diff(ends, prepend=0)
-    found = np.zeros(len(ends))
-    for n_cells in np.unique(lengths).tolist():
+    begins = np.cumsum(lengths) - lengths
+    found = np.zeros(len(lengths))
+    for n_cells in set(lengths.tolist()):
         where = np.flatnonzero(lengths == n_cells)
-        index = (ends[where] - n_cells)[:, None] + np.arange(n_cells)
-        found[where] = entropies_of_sorted(counts[index])
+        found[where] = entropies_of_sorted(counts[begins[where, None] + np.arange(n_cells)])
     return found

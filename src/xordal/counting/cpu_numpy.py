@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xordal.counting.finalize import entropies_of_tables, entropy
-from xordal.counting.oracle import CellCounts
+from xordal.counting.oracle import FEW_CELLS, CellCounts, cells_of
 from xordal.data.table import CategoricalTable
 from xordal.types.varsets import VarSet, members
 
 _LARGEST_CODE = 2**62  # of a cell: what an integer of 64 bits still holds
-_SMALL = 1024  # cells that a table may always have to be counted in full, however few the rows
 _SMALL_TABLES = 1 << 14  # cells of the tables that are kept, in all
 _FEW, _FEW_CELLS = 1 << 19, 1 << 14  # numbers multiplied, and cells, of sets that are counted in one go
 _TOGETHER = 1 << 18  # rows, or cells, of sets that are counted together: what caches hold
@@ -47,7 +46,7 @@ class NumpyCounter:
     def _collapse(self) -> None:
         """Go on with the distinct rows, where finding them is as cheap as counting one set and they are few."""
         n_rows = self._codes.shape[1]
-        if prod(self._n_levels) <= max(n_rows, _SMALL):
+        if prod(self._n_levels) <= max(n_rows, FEW_CELLS):
             distinct = self._count(tuple(range(len(self._n_levels))))
             if 2 * len(distinct.counts) <= n_rows:
                 self._codes, self._weights = np.ascontiguousarray(distinct.cells.T), distinct.counts
@@ -102,7 +101,7 @@ class NumpyCounter:
         for shape, places in by_shape.items():
             n_cells = prod(shape)
             most = _TOGETHER // max(n_cells, n_rows)
-            if n_cells > max(n_rows, _SMALL) or most < 2:
+            if n_cells > max(n_rows, FEW_CELLS) or most < 2:
                 yield places, None
                 continue
             for start in range(0, len(places), most):
@@ -128,22 +127,22 @@ class NumpyCounter:
         self._check()
         shape = tuple(self._n_levels[v] for v in variables)
         n_cells = prod(shape)
-        if (kept := self._kept.get(variables)) is not None and n_cells <= _SMALL:
+        if (kept := self._kept.get(variables)) is not None and n_cells <= FEW_CELLS:
             if kept.all():
-                return CellCounts(_cells_of(shape), kept)
+                return CellCounts(cells_of(shape), kept)
             occupied = np.flatnonzero(kept)
-            return CellCounts(_cells_of(shape)[occupied], kept[occupied])
+            return CellCounts(cells_of(shape)[occupied], kept[occupied])
         n_rows = self._codes.shape[1]
         if n_cells > _LARGEST_CODE:
             cells, place = np.unique(self._codes[list(variables)].T, axis=0, return_inverse=True)
             return CellCounts(cells, self._bincount(place.reshape(-1), len(cells)))
         codes = self._cell_codes(variables)
-        if n_cells <= max(n_rows, _SMALL):
+        if n_cells <= max(n_rows, FEW_CELLS):
             table = self._bincount(codes, n_cells)
             occupied = np.flatnonzero(table)
             counts = table[occupied]
-            if n_cells <= _SMALL:
-                return CellCounts(_cells_of(shape)[occupied], counts)
+            if n_cells <= FEW_CELLS:
+                return CellCounts(cells_of(shape)[occupied], counts)
         else:
             occupied, place = np.unique(codes, return_inverse=True)
             counts = self._bincount(place, len(occupied))
@@ -195,14 +194,3 @@ def _plan(sets: tuple[VarSet, ...], n_levels: tuple[int, ...]) -> _Plan | None:
             row[v] = stride
             stride *= n_levels[v]
     return _Plan(chosen, n_cells, width, strides, np.arange(len(sets), dtype=np.float64)[:, None] * width)
-
-
-@lru_cache(maxsize=256)
-def _cells_of(shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return the level codes of all cells of a small table, in the order of their numbers."""
-    numbers = np.arange(prod(shape))
-    cells = np.empty((len(numbers), len(shape)), dtype=np.int64)
-    for place in reversed(range(len(shape))):
-        numbers, cells[:, place] = np.divmod(numbers, shape[place])
-    cells.setflags(write=False)
-    return cells

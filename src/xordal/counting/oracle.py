@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,8 +26,27 @@ from xordal.types.varsets import EMPTY, VarSet
 ROUNDING = 1e-12
 """Information this close is equal, in nats: exactly independent tables share up to about 1e-15."""
 
+FEW_CELLS = 1024
+"""Cells of a small table: however few the rows, it may be counted in full."""
 
 _FEW_NUMBERS = 16  # times the cells: to sort these takes longer than to go through so many numbers
+
+
+@lru_cache(maxsize=256)
+def cells_of(shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return the level codes of all cells of a small table, in the order of their numbers, to be read only.
+
+    Examples
+    --------
+    >>> cells_of((2, 2)).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    numbers = np.arange(prod(shape))
+    cells = np.empty((len(numbers), len(shape)), dtype=np.int64)
+    for place in reversed(range(len(shape))):
+        numbers, cells[:, place] = np.divmod(numbers, shape[place])
+    cells.setflags(write=False)
+    return cells
 
 
 @dataclass(frozen=True, slots=True, eq=False)

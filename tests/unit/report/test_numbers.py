@@ -398,9 +398,10 @@ def numbers_in(value: object) -> list[float]:
 
 
 def printed(page: str) -> list[str]:
-    """Return the numbers that a reader sees: no scripts, styles, drawings or attributes."""
-    text = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
-    return NUMBER.findall(unescape(re.sub(r"<[^>]*>", " ", text)))
+    """Return the numbers that a reader sees or hears, in drawings and replayed steps too."""
+    told = re.findall(r'"words": "([^"]*)"|(?:aria-label|title)="([^"]*)"', page)
+    text = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    return NUMBER.findall(unescape(" ".join([re.sub(r"<[^>]*>", " ", text), *map("".join, told)])))
 
 
 def of_the_template() -> set[str]:

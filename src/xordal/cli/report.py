@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xordal.types.learned import Learned
 
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
+_MOST_LINKS = 3  # that are told on the screen beside groups and rules
 _HEAD = 2000  # bytes in which a page says what made it
 
 
@@ -159,8 +160,13 @@ def _tell(learned: Learned, summary: ReportSummary, to: str) -> None:
     from xordal.formats.overview import overview
 
     console = screen.notes() if is_standard_output(to) else screen.output()
-    links = [] if summary.rules else [link.words for link in summary.strongest_links if link.words]
-    lines = [*overview(learned, "the page").splitlines(), *(f"  {words}" for words in links)]
+    links = [link.words for link in summary.strongest_links if link.words]
+    lines = overview(learned, "the page").splitlines()
+    if summary.groups or summary.rules:  # what hides came first; what pairs show is told in short
+        shown = links[:_MOST_LINKS]
+        lines += ["  Pairs show:", *(f"    {words}" for words in shown)] if shown else []
+    else:
+        lines += [f"  {words}" for words in links]
     if not learned.links and not learned.rules and (smallest := smallest_text(learned)):
         lines.append(f"  {smallest.rstrip('.')} (a fair coin has 0.69).")
     screen.print_lines(console, lines)

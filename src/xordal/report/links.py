@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -32,8 +32,10 @@ class LinkSummary:
     words: str
 
 
-def strongest_links(network: DecomposableMarkovNetwork, drawn: MapDrawing) -> tuple[LinkSummary, ...]:
-    """Return the strongest links of a network, the strongest first.
+def strongest_links(
+    network: DecomposableMarkovNetwork, drawn: MapDrawing, hidden: Collection[Link] = ()
+) -> tuple[LinkSummary, ...]:
+    """Return the strongest links of a network, but for hidden ones, the strongest first.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def strongest_links(network: DecomposableMarkovNetwork, drawn: MapDrawing) -> tu
     >>> link.heading, link.words
     ('smokes - coughs', 'coughs = yes in 0 % of smokes = no (0 to 2), 50 % of yes (43 to 57)')
     """
-    final = [link for link in drawn.links if link.is_final]
+    final = [link for link in drawn.links if link.is_final and link.ends not in hidden]
     ranked = sorted(final, key=lambda link: -link.strength)
     return tuple(
         LinkSummary(

@@ -269,3 +269,25 @@ def test_a_messy_workbook_says_what_hides_in_it_on_the_first_screen(tmp_path: Pa
     page = (tmp_path / "messy.html").read_text(encoding="utf-8")
     strongest = page[page.index("The strongest hidden group") :]
     assert re.findall(r'<p class="who">([^<]*)</p>', strongest)[0] == "Channel | Tariff | Churned"
+
+
+def test_what_pairs_show_is_told_beside_what_hides(tmp_path: Path) -> None:
+    rows = [
+        (a, b, a ^ b, s, s if n % 10 else 1 - s)
+        for n in range(40)
+        for a in (0, 1)
+        for b in (0, 1)
+        for s in (0, 1)
+    ]
+    text = "".join(
+        f"{a},{b},{c},{'smoke' if s else 'none'},{'cough' if d else 'none'}\n" for a, b, c, s, d in rows
+    )
+    (tmp_path / "t.csv").write_text("a,b,c,smokes,coughs\n" + text)
+    lines = run("report", "t.csv", cwd=tmp_path).stdout.splitlines()
+    at = lines.index("  Pairs show:")
+    assert lines[at + 1].startswith("    coughs = cough in 10 % of smokes = none (")
+    assert len(lines) == at + 2  # no link of the group, which no pair shows
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    section = page[page.index('<section id="links"') :].partition("</section>")[0]
+    assert "smokes - coughs" in section
+    assert "a - b" not in section

@@ -418,6 +418,7 @@ def test_the_page_prints_no_other_number(again: Again) -> None:
     known += numbers_in(summary.lead)
     known += [len(variable.levels) - 8 for variable in summary.variables]
     known += [clique.n_occupied - len(clique.cells) for clique in summary.cliques]
+    known += [link.strength / log(2) for link in summary.strongest_links]  # printed in bits
     for group in summary.groups or ():
         if group.evidence is not None:
             shown = len(group.evidence.pairs)

@@ -187,7 +187,7 @@ def summarise(
         rules=() if learned is None else _rules(network, learned),
         table=table,
         is_complete=learned is None or learned.run.is_complete,
-        strongest_links=strongest_links(network, drawn, () if learned is None else learned.colored_links),
+        strongest_links=strongest_links(network, drawn, () if learned is None else learned.colored_links or ()),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from xordal import CategoricalTable, Constraints, learn
 from xordal.report.links import strongest_links
 from xordal.report.map import map_of
+from xordal.report.summary import summarise
 
 WEIGHTS = {  # men apply where most are admitted, women where few are; in either department they fare alike
     ("easy", "man", "yes"): 600,
@@ -62,3 +63,11 @@ def test_it_is_said_exactly_where_less_than_half_is_left(seed: int) -> None:
         each = np.moveaxis(cells, axis, 0)
         given = sum(shared(one) * one.sum() for one in each) / cells.sum()
         assert ("by way of" in words[frozenset(pair)]) == (2 * given < shared(each.sum(axis=0)))
+
+
+def test_links_of_a_network_whose_groups_were_not_looked_for_are_all_told() -> None:
+    rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 25
+    table = CategoricalTable.from_rows(["a", "b", "c"], rows)
+    without = summarise(learn(table, find_groups=False).network())
+    assert len(without.strongest_links) == 3
+    assert summarise(learn(table).network()).strongest_links == ()  # all three are hidden in the group

@@ -23,7 +23,7 @@ from xordal.search.problem import Judged, Problem
 from xordal.search.refine.prune import removable
 from xordal.search.sources import scanned
 from xordal.search.sources.around import Held
-from xordal.search.state import GraphState
+from xordal.search.state import GraphState, labels_of
 from xordal.statistics.criterion import Criterion, Sample
 from xordal.types.varsets import VarSet
 
@@ -63,6 +63,7 @@ def follow(
 ) -> None:
     """Let links come and go at random, bridges among them; lookaheads that follow answer as new ones do."""
     state = GraphState(graph)
+    kept = data.draw(st.sampled_from([(0, 3), (1, 2), (16, 256)]))
     held = Held(problem, state, quiet)
     lookaheads = {i: Lookahead(held, i) for i in range(1, k + 1)}
     for _ in range(data.draw(st.integers(1, 8))):
@@ -73,10 +74,13 @@ def follow(
         ]
         unneeded = [link for link, _ in removable(graph)]
         link = data.draw(st.sampled_from(able + unneeded))
-        if link in unneeded:
-            state.remove(link)
-        else:
-            state.add((link,))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("xordal.search.state._LAST", kept[0])
+            patch.setattr("xordal.search.state._EVERY", kept[1])
+            if link in unneeded:
+                state.remove(link)
+            else:
+                state.add((link,))
         for i in data.draw(st.sets(st.integers(1, k))):  # some follow at once, others several changes later
             fresh = GraphState(state.graph)
             with pytest.MonkeyPatch.context() as patch:
@@ -119,3 +123,31 @@ def test_links_that_come_and_go_lose_no_candidate(
         return {told(found) for way in lookahead._ways for found in way.best()}
 
     follow(problem_of(table, AllTie(0.0), k), k, graph, data, every_candidate)
+
+
+@settings(max_examples=some(100), deadline=None)
+@given(chordal_graphs(min_vertices=3, max_vertices=7), st.integers(0, 3), st.integers(1, 4), st.data())
+def test_graphs_that_are_not_kept_are_made_anew(
+    graph: ChordalGraph, last: int, every: int, data: st.DataObject
+) -> None:
+    state, graphs = GraphState(graph), [graph]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("xordal.search.state._LAST", last)
+        patch.setattr("xordal.search.state._EVERY", every)
+        for _ in range(data.draw(st.integers(1, 8))):
+            missing = graph.missing_links(VarSet((1 << graph.n_vertices) - 1))
+            able = [link for link in missing if graph.may_add(link)]
+            unneeded = [link for link, _ in removable(graph)]
+            link = data.draw(st.sampled_from(able + unneeded))
+            if link in unneeded:
+                state.remove(link)
+            else:
+                state.add((link,))
+            graph = state.graph
+            graphs.append(graph)
+        assert len(state._known) <= 3 + last + len(graphs) // every
+    for position, before in enumerate(graphs, start=1):
+        change = state.since(position) if position < state.position else None
+        if change is not None:
+            assert change.before == before and change.before.components == before.components
+            assert change.labels[0].tolist() == labels_of(before.components).tolist()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xordal.data.packed import PackedColumns
-from xordal.types.varsets import VarSet
+from xordal.types.varsets import VarSet, members
+
+_WIDE = 1000  # variables from which the few members of a set are sooner found than its many bits looked through
 
 
 class Batch(NamedTuple):
@@ -23,11 +26,7 @@ class Batch(NamedTuple):
     @classmethod
     def of(cls, sets: Sequence[VarSet], n_levels: NDArray[np.int64]) -> Batch:
         """Return the sets as flat arrays."""
-        n_bytes = -(-len(n_levels) // 8)
-        octets = np.frombuffer(b"".join([s.to_bytes(n_bytes, "little") for s in sets]), dtype=np.uint8)
-        filled = np.flatnonzero(octets)
-        bits = np.flatnonzero(np.unpackbits(octets[filled], bitorder="little"))
-        found = filled[bits >> 3] % max(n_bytes, 1) * 8 + (bits & 7)
+        found = _members(sets, len(n_levels))
         lengths = np.fromiter(map(int.bit_count, sets), dtype=np.int64, count=len(sets))
         ends = np.cumsum(lengths)
         # Of an empty run NumPy returns what comes next, so there is always something next.
@@ -47,8 +46,19 @@ class Batch(NamedTuple):
         if bits is None:
             return np.zeros(len(self.ends), dtype=bool)
         found = (self.sizes <= most_cells) & (self.lengths > 0)
-        is_absent = bits.first[1:] == bits.first[:-1]
+        is_absent = bits.first[self.members + 1] == bits.first[self.members]
         if is_absent.any():
-            absent = np.append(is_absent[self.members], False)
+            absent = np.append(is_absent, False)
             found &= ~np.logical_or.reduceat(absent, self.ends - self.lengths)
         return np.asarray(found)
+
+
+def _members(sets: Sequence[VarSet], n_variables: int) -> NDArray[np.int64]:
+    """Return the members of sets, one set after the other."""
+    if n_variables > _WIDE:
+        return np.fromiter(chain.from_iterable(map(members, sets)), dtype=np.int64)
+    n_bytes = -(-n_variables // 8)
+    octets = np.frombuffer(b"".join([s.to_bytes(n_bytes, "little") for s in sets]), dtype=np.uint8)
+    filled = np.flatnonzero(octets)
+    bits = np.flatnonzero(np.unpackbits(octets[filled], bitorder="little"))
+    return np.asarray(filled[bits >> 3] % max(n_bytes, 1) * 8 + (bits & 7))

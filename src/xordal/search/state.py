@@ -12,6 +12,9 @@ then:
     position 1     the graph the search starts from
     position 2 ..  one more for each step
 
+Of all graphs on the way only the last ones are kept and every so many; another is made anew from the steps, for
+a lookahead that has rested long. A graph of ten thousand variables takes a quarter of a megabyte.
+
 Example: with 0 - 1 learned in one step and 1 - 2 in the next, ``since(1)`` is one :class:`Change` that added
 both links; a set such as {3, 4} that it does not disturb is what it was, and is not looked at.
 """
@@ -22,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +39,8 @@ from xordal.graph.separators import SeparatorPaths
 from xordal.types.varsets import EMPTY, Link, LinkSet, VarSet, members, varset
 
 Labels = NDArray[np.int64]
+
+_LAST, _EVERY = 16, 256  # graphs that are kept: so many of the last ones, and of the others one in so many
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,15 @@ class Change:
         return varset(v for v in members(self.regrouped) if before[v] & ~after[v]) if self.removed else EMPTY
 
 
+class Step(NamedTuple):
+    """What one step has changed, as in :class:`Change`."""
+
+    added: LinkSet
+    removed: LinkSet
+    disturbed: VarSet
+    touched: VarSet
+
+
 class GraphState:
     """The present graph of a search, and the steps that led to it.
 
@@ -101,8 +116,8 @@ class GraphState:
     def __init__(self, graph: ChordalGraph) -> None:
         nothing, everything = ChordalGraph.empty(graph.n_vertices), VarSet((1 << graph.n_vertices) - 1)
         self.graph, self.labels = graph, labels_of(graph.components)
-        labels = labels_of(nothing.components), self.labels
-        self._steps = [Change(nothing, graph, graph.links, (), everything, everything, labels)]
+        self._steps = [Step(graph.links, (), everything, everything)]
+        self._known = {0: (nothing, labels_of(nothing.components)), 1: (graph, self.labels)}  # by position
         self._since: dict[int, Change] = {}
         self._paths: SeparatorPaths | None = None
         self._paths_at = 0
@@ -117,22 +132,34 @@ class GraphState:
         """Return what has changed after a position, which must be an earlier one."""
         if position not in self._since:
             steps = self._steps[position:]
+            before, labels = self._at(position)
             self._since[position] = Change(
-                steps[0].before,
+                before,
                 self.graph,
                 tuple(link for one in steps for link in one.added),
                 tuple(link for one in steps for link in one.removed),
                 reduce(or_, [one.disturbed for one in steps]),
                 reduce(or_, [one.touched for one in steps]),
-                (steps[0].labels[0], self.labels),
+                (labels, self.labels),
             )
         return self._since[position]
+
+    def _at(self, position: int) -> tuple[ChordalGraph, Labels]:
+        """Return the graph of a position and its labels, made from an earlier one where they are not kept."""
+        if position in self._known:
+            return self._known[position]
+        begin = max(kept for kept in self._known if kept < position)
+        graph = self._known[begin][0]
+        for step in self._steps[begin:position]:
+            graph = graph.extended(step.added) if step.added else graph.without(step.removed)
+        return graph, labels_of(graph.components)
 
     @property
     def paths(self) -> SeparatorPaths:
         """The separators between the variables of the present graph."""
         if self._paths is None or self._paths.graph is not self.graph:
-            ends = self.since(self._paths_at).ends if self._paths is not None else EMPTY
+            steps = self._steps[self._paths_at :] if self._paths is not None else []
+            ends = varset(v for one in steps for link in (*one.added, *one.removed) for v in link)
             self._paths = SeparatorPaths(self.graph, self._paths, ends)
             self._paths_at = self.position
         return self._paths
@@ -162,9 +189,12 @@ class GraphState:
         ends = varset(v for link in (*added, *removed) for v in link)
         altered = around_ends(ends, self.graph.components, graph.components)
         labels = labels_of(graph.components, self.labels, altered)
-        both = self.labels, labels
-        self._steps.append(Change(self.graph, graph, added, removed, around, there, both))
+        self._steps.append(Step(added, removed, around, there))
         self.graph, self.labels = graph, labels
+        self._known[self.position] = graph, labels
+        old = self.position - _LAST
+        if old > 1 and old % _EVERY:
+            self._known.pop(old, None)
         if self._words is not None:
             for v in members(ends):
                 row = graph.neighbours[v].to_bytes(self._words.itemsize * self._words.shape[1], "little")

@@ -209,9 +209,11 @@ def distinct(vectors: Any, p: int, inverse: Any) -> Any:
         key = np.uint64(0)
         for t in range(width):
             value = int(vectors[k, t])
-            mine[t] = value if factor == 1 else value * factor % p
-            key = (key ^ np.uint64(mine[t])) * np.uint64(0x9E3779B97F4A7C15)
-            key ^= key >> np.uint64(29)
+            mine[t] = value
+            if value:  # most are not: a combination is of few columns
+                mine[t] = value * factor % p
+                key = (key ^ np.uint64(mine[t] + p * t)) * np.uint64(0x9E3779B97F4A7C15)
+                key ^= key >> np.uint64(29)
         at = np.int64(key & np.uint64(size - 1))
         while table[at] >= 0:
             other, t = found[table[at]], 0

@@ -77,6 +77,16 @@ def take_lowest(mask: Any) -> Any:
 
 
 @kernel
+def meet(masks: Any, v: int, near: Any, is_known: Any) -> None:
+    """Fill the row of a vertex with those within two links of it, unless that is done."""
+    if not is_known[v]:
+        near[v] = _ZERO
+        fill_within_two(masks, v, near[v])
+        near[v, v >> 6] &= ~(_ONE << np.uint64(v & 63))
+        is_known[v] = True
+
+
+@kernel
 def list_legal(masks: Any, anchors: Any, begin: int, kind: Any, out: Any) -> Any:
     """List the sets of a kind, size and missing links, that hold an anchor, hang together and are legal.
 
@@ -85,10 +95,9 @@ def list_legal(masks: Any, anchors: Any, begin: int, kind: Any, out: Any) -> Any
     """
     size, n_missing = kind
     n, n_words = masks.shape
-    near, work = np.zeros((n, n_words), np.uint64), np.empty((4, n_words), np.uint64)
-    for v in range(n):
-        fill_within_two(masks, v, near[v])
-        near[v, v >> 6] &= ~(_ONE << np.uint64(v & 63))
+    # Who is near is worked out for those that are met: of thousands of variables that is a few.
+    near, is_known = np.empty((n, n_words), np.uint64), np.zeros(n, np.bool_)
+    work = np.empty((4, n_words), np.uint64)
     left, passed = np.zeros((size, n_words), np.uint64), np.zeros((size, n_words), np.uint64)
     chosen, missing = np.zeros(size, np.int64), np.zeros(size, np.int64)
     inside, common = np.empty(size, np.int64), np.empty(n_words, np.uint64)
@@ -100,6 +109,7 @@ def list_legal(masks: Any, anchors: Any, begin: int, kind: Any, out: Any) -> Any
             flip(passed[0], anchors[earlier])
         chosen[0] = anchors[at]
         depth = 0  # of the vertex chosen last; left[depth] are those that may come next
+        meet(masks, anchors[at], near, is_known)
         left[0] = near[anchors[at]] & ~passed[0]
         while depth >= 0:
             v = take_lowest(left[depth])
@@ -115,6 +125,7 @@ def list_legal(masks: Any, anchors: Any, begin: int, kind: Any, out: Any) -> Any
                     depth += 1
                     chosen[depth], missing[depth] = v, now
                     passed[depth] = passed[depth - 1]
+                    meet(masks, v, near, is_known)
                     left[depth] = (left[depth - 1] | near[v]) & ~passed[depth]
                 continue
             if now != n_missing:

@@ -40,7 +40,7 @@ def extensions(
         shared[part] = found
     for place, base in enumerate(bases):
         shared[place, list(members(base))] = 0.0
-    return np.maximum(shared, 0.0)
+    return np.maximum(shared, 0.0, out=shared)
 
 
 def _is_small(rows: Rows, base: VarSet) -> bool:

@@ -5,7 +5,7 @@ And how candidates are put to those who count and decide: :func:`evidence` and :
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, prod
 from typing import NamedTuple
@@ -145,15 +145,9 @@ class Problem:
             found.append(Sum(gain, dof, n_links, ends, around))
         return found
 
-    def sums(self, chain: Iterable[Addition]) -> Iterator[Sum]:
-        """Yield what weighed additions come to together: the first, the first two, and so on."""
-        gain, dof, n_links, ends, around = 0.0, 0, 0, 0, 0
-        for step in chain:
-            x, y, separator = step
-            own, own_dof = self._weighed[step]
-            gain, dof, n_links = gain + own, dof + own_dof, n_links + 1
-            ends, around = ends | 1 << x | 1 << y, around | separator
-            yield Sum(gain, dof, n_links, ends, around)
+    def sum_of(self, chain: Sequence[Addition]) -> Sum:
+        """Return what all weighed additions of a chain come to."""
+        return self.sums_up_to(chain, [len(chain)])[0]
 
     def weights_of(self, steps: Sequence[Addition]) -> list[tuple[float, int]]:
         """Return what single additions gain, and their degrees of freedom."""

@@ -231,9 +231,10 @@ class Sharing:
         """
         assert self.n_rows is not None
         quick = self.quick_log_p(part)
+        if self.table.size > _MOST_DRAWN or not _BEYOND_DOUBT < quick < -1.0:
+            return quick
         # A fifth of the cells with fewer than five rows: there chi-squared is off also where rows are many.
-        is_doubtful = is_sparse(self.table) or np.quantile(self.table, 0.2) < LEAST_ROWS
-        if not is_doubtful or self.table.size > _MOST_DRAWN or not _BEYOND_DOUBT < quick < -1.0:
+        if not is_sparse(self.table) and np.quantile(self.table, 0.2) >= LEAST_ROWS:
             return quick
         return max(quick, _gamma_log_tail(2 * self.n_rows * part.nats, *_drawn_moments(self.table, margins)))
 

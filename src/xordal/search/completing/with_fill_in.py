@@ -9,7 +9,6 @@ only what could then be the best is judged.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -210,7 +209,7 @@ class WithFillIn:
         ]
         new = list(dict.fromkeys(one.own for some in every for one in some if one.own not in self._own))
         self._problem.weigh(new)
-        uppers = self._problem.highest([next(self._problem.sums([step])) for step in new])
+        uppers = self._problem.highest([self._problem.sum_of([step]) for step in new])
         first = Stage.BY_GAIN if self._problem.has_p_values else Stage.JUDGED
         self._own.update((step, (upper, first)) for step, upper in zip(new, uppers, strict=True))
         return every
@@ -299,7 +298,7 @@ class WithFillIn:
         self._problem.weigh(step for spread in new for step in spread.steps)
         for spread in new:
             self._sums[spread] = self._problem.sums_up_to(spread.steps, spread.up_to)
-        own = [next(self._problem.sums([fill_in.own])) for fill_in in fill_ins]
+        own = [self._problem.sum_of([fill_in.own]) for fill_in in fill_ins]
         whole = [
             self._sums[one][at_one].with_more(self._sums[other][at_other]).with_more(link)
             for ((one, at_one), (other, at_other)), link in zip(spreads, own, strict=True)
@@ -344,8 +343,8 @@ class WithFillIn:
         """Return fill-ins of larger sets that may be accepted."""
         problem = self._problem
         problem.weigh(step for _, (_, done) in some for step in done.steps)
-        own = problem.highest([_last(problem.sums(done.own))._replace(ends=s) for s, (_, done) in some])
-        whole = problem.highest([_last(problem.sums(done.steps)) for _, (_, done) in some])
+        own = problem.highest([problem.sum_of(done.own)._replace(ends=s) for s, (_, done) in some])
+        whole = problem.highest([problem.sum_of(done.steps) for _, (_, done) in some])
         return [
             Scored(s, upper, filled)
             for (s, filled), upper in zip(some, map(min, own, whole), strict=True)
@@ -374,11 +373,6 @@ def _kernel() -> object:
     from xordal.search._numbered import list_spreads
 
     return list_spreads
-
-
-def _last(sums: Iterable[Sum]) -> Sum:
-    """Return what all additions come to."""
-    return deque(sums, maxlen=1).pop()
 
 
 def admitted(problem: Problem, graph: ChordalGraph, sets: Sequence[VarSet]) -> list[bool]:

@@ -235,6 +235,20 @@ class TableOptions:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ExactTableOptions(TableOptions):
+    """The same for a command that takes rows as they are: a missing value has no place in a sum."""
+
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            help="Missing values: refuse them, drop their rows, or make them a level, whose rows neither "
+            "obey nor break a rule; auto: drop, however many rows that costs.",
+            rich_help_panel=PANEL,
+        ),
+    ] = "auto"
+
+
 def names_in(texts: Iterable[str] | None) -> list[str] | None:
     """Return the names of an option given once or several times, each a list separated by commas.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from xordal.data.suspects import Suspect
     from xordal.data.table import CategoricalTable
     from xordal.rules.finding import FoundRules
+
+
+_MOST_NAMED = 8  # rows whose numbers a note tells
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """A column of codes that was split: its name, its characters, and the code of each row as written."""
+
+    name: str
+    places: tuple[tuple[str, str], ...]
+    written: NDArray[np.object_]
 
 
 def rules(  # noqa: PLR0913 - one parameter per option
@@ -64,7 +76,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
         float, typer.Option(min=0, max=1, help="Chance of a false rule in a table that obeys none.")
     ] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random choices of rows.")] = 0,
-    how: reading.TableOptions,
+    how: reading.ExactTableOptions,
     as_json: output.AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the rules only, and no notes.")] = False,
 ) -> None:
@@ -90,7 +102,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
         if not quiet:
             screen.note(line)
 
-    table, rows, is_numbered = _read(data, _as_it_is(how), split or [], note)
+    table, rows, is_numbered, codes = _read(data, _as_it_is(how), split or [], note)
     if split_to is not None:
         _write_table(split_to, table)
     found = find_rules(
@@ -102,6 +114,8 @@ def rules(  # noqa: PLR0913 - one parameter per option
         largest_parity=largest_parity,
         notice=note,
     )
+    for code in codes:
+        found = _completed(table, found, code, rows)
     for line in found.notes:
         note(line)
     if broken is not None:
@@ -110,7 +124,7 @@ def rules(  # noqa: PLR0913 - one parameter per option
                 f"The rows in {broken} are numbered as they were taken: of tables packed on disk and of "
                 "databases it is not known which rows a missing value left out."
             )
-        _write_broken(broken, table, found, rows)
+        _write_broken(broken, table, found, rows, codes)
     if as_json:
         typer.echo(json.dumps(rules_to_json(found), indent=2))
     else:
@@ -128,12 +142,12 @@ def _as_it_is(how: reading.TableOptions) -> Reading:
 
 def _read(
     data: str, how: Reading, split: Sequence[str], tell: Callable[[str], None]
-) -> tuple[CategoricalTable, Sequence[int], bool]:
+) -> tuple[CategoricalTable, Sequence[int], bool, list[_Code]]:
     """Read a table as it is: numbers of many levels enter rules by their weight, and codes can be split.
 
     Its rows come with their numbers in the data, from 1: those with missing values or codes of another width
-    are left out of the table, and count. Whether those with missing values do is the last answer: they do not
-    in a table that is packed on disk.
+    are left out of the table, and count. Whether those with missing values do is the next answer: they do not
+    in a table that is packed on disk. The last are the columns that were split.
     """
     import warnings
     from shlex import quote
@@ -146,6 +160,9 @@ def _read(
 
     def judge(found: Sequence[Suspect]) -> list[str]:
         codes = [c.name for c in found if c.kind in ("identifier", "many levels") and c.name not in split]
+        for one in found:
+            if one.kind == "counts" and (how.weights, how.survey_weights) == (None, None):
+                tell(one.message)
         for name in codes:
             tell(f"Column {name!r} has many levels. If these are codes of one width: --split {quote(name)}")
         return []
@@ -158,12 +175,58 @@ def _read(
     for warning in caught:
         tell(str(warning.message))
     rows = np.flatnonzero(masks[0]) if masks else np.arange(table.codes.shape[1])
+    split_up: list[_Code] = []
     for name in split:
-        table, fits = split_rows(table, name)
+        before = table
+        table, fits, places, n_cut = split_rows(before, name)
         rows = rows[fits]
+        split_up = [replace(code, written=code.written[fits]) for code in split_up]
+        at = before.names.index(name)
+        written = np.array([str(level) for level in before.levels[at]], dtype=object)[before.codes[at]][fits]
+        split_up.append(_Code(name, places, written))
         if left_out := int((~fits).sum()):
-            tell(f"{counted(left_out, 'row')} left out, where {name!r} has another width.")
-    return table, (rows + 1).tolist(), bool(masks)
+            told = f"{counted(left_out, 'row')} left out, where {name!r} has another width."
+            tell(told + _cut(n_cut, len(places)))
+    return table, (rows + 1).tolist(), bool(masks), split_up
+
+
+def _cut(n_cut: int, width: int) -> str:
+    """Return what to say of shorter codes of digits: a spreadsheet that takes codes as numbers cuts zeros."""
+    if not n_cut:
+        return ""
+    which = "One code is shorter and" if n_cut == 1 else f"{n_cut:,} codes are shorter and"
+    return (
+        f" {which} may have lost leading zeros, as in a spreadsheet that takes codes as numbers: "
+        f"export the column as text, or fill codes up to {width} characters with zeros on the left."
+    )
+
+
+def _completed(table: CategoricalTable, found: FoundRules, code: _Code, rows: Sequence[int]) -> FoundRules:
+    """Return rules completed by the scheme of a code, with notes on its characters that are nearly constant."""
+    from xordal.errors import counted
+    from xordal.rules.completing import completed
+
+    whole = completed(table, found.rules, code.places)
+    notes = list(found.notes)
+    for number, columns in whole.added.items():
+        notes.append(
+            f"Nearly all codes have the same character in {_listed(table, columns)}, so that the rows do not "
+            f"tell what others add there. Rule {number + 1} takes it from the scheme of the whole code, "
+            f"{whole.rules[number].name}."
+        )
+    if whole.unchecked and len(whole.differ):
+        some = ", ".join(str(rows[row]) for row in whole.differ[:_MOST_NAMED].tolist())
+        notes.append(
+            f"Nearly all codes have the same character in {_listed(table, whole.unchecked)}, and no rule "
+            "checks it: errors there are not found. Another character is there in "
+            f"{counted(len(whole.differ), 'row')}: {some}{', ...' if len(whole.differ) > _MOST_NAMED else '.'}"
+        )
+    return replace(found, rules=whole.rules, notes=tuple(notes))
+
+
+def _listed(table: CategoricalTable, columns: Sequence[int]) -> str:
+    names = [table.names[v] for v in columns]
+    return ", ".join(names[:-1]) + " and " + names[-1] if names[1:] else names[0]
 
 
 def _numbers(text: str | None) -> list[int] | None:
@@ -188,17 +251,20 @@ def _write_table(file: str, table: CategoricalTable) -> None:
     output.tell(counted(table.codes.shape[1], "row"), file)
 
 
-def _write_broken(file: str, table: CategoricalTable, found: FoundRules, rows: Sequence[int]) -> None:
+def _write_broken(
+    file: str, table: CategoricalTable, found: FoundRules, rows: Sequence[int], codes: Sequence[_Code]
+) -> None:
     from xordal.errors import counted
     from xordal.rules.repair import broken_rows
 
-    names = ["row", "breaks", "change", "from", "to", "repairs", *table.names]
+    names = ["row", "breaks", "change", "from", "to", "repairs", *(code.name for code in codes), *table.names]
     lines = []
     for each in broken_rows(table, found.rules):
         values = [levels[code] for levels, code in zip(table.levels, table.codes[:, each.row], strict=True)]
         change = "" if each.column is None else table.names[each.column]
         told = ["" if value is None else value for value in (each.value, each.repaired)]
+        written = [code.written[each.row] for code in codes]
         numbers = " ".join(str(k + 1) for k in each.rules)
-        lines.append([rows[each.row], numbers, change, *told, each.n_repairs, *values])
+        lines.append([rows[each.row], numbers, change, *told, each.n_repairs, *written, *values])
     output.write_table(file, names, lines)
     output.tell(counted(len(lines), "row"), file)

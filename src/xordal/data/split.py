@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,26 @@ _MOST_WIDE = 64
 _MOST_OTHER = 0.05  # share of the rows that may have another width, if codes are taken as they stand
 _MOST_LEFT_OUT = 0.5  # share of the rows that may have another width at all
 _SEPARATORS = str.maketrans("", "", " -./_\u00a0\u2010\u2011\u2012\u2013")  # spaces, hyphens, dashes
+
+
+class Split(NamedTuple):
+    """A table with one column replaced by its characters.
+
+    Attributes
+    ----------
+    table, fits
+        The table, and which rows of the one before it has.
+    places
+        For each character of the codes the name of its column and the commonest character; places in which all
+        codes have the same have a name and no column.
+    n_cut
+        Rows left out whose code may have lost leading zeros: it is shorter, and of digits.
+    """
+
+    table: CategoricalTable
+    fits: NDArray[np.bool_]
+    places: tuple[tuple[str, str], ...]
+    n_cut: int
 
 
 def split_column(table: CategoricalTable, name: str) -> tuple[CategoricalTable, int]:
@@ -43,12 +64,12 @@ def split_column(table: CategoricalTable, name: str) -> tuple[CategoricalTable, 
     >>> split.names, split.levels[1], left_out
     (('code1', 'code3', 'code4', 'ok'), ('1', '2'), 0)
     """
-    split, fits = split_rows(table, name)
-    return split, int((~fits).sum())
+    split = split_rows(table, name)
+    return split.table, int((~split.fits).sum())
 
 
-def split_rows(table: CategoricalTable, name: str) -> tuple[CategoricalTable, NDArray[np.bool_]]:
-    """Do what :func:`split_column` does, and return which rows stay."""
+def split_rows(table: CategoricalTable, name: str) -> Split:
+    """Do what :func:`split_column` does, and return which rows stay and what the codes were made of."""
     if name not in table.names:
         raise DataError(f"There is no column {name!r} to split; {nearest(name, table.names)}")
     at = table.names.index(name)
@@ -57,16 +78,20 @@ def split_rows(table: CategoricalTable, name: str) -> tuple[CategoricalTable, ND
     width = _width(name, texts, counts)
     fits = np.array([len(text) == width for text in texts])[table.codes[at]]
     parts: list[Column] = []
+    places: list[tuple[str, str]] = []
     for place in range(width):
         letters = [text[place] if len(text) == width else "" for text in texts]
         column = from_distinct(f"{name}{place + 1}", letters, table.codes[at], is_declared=False).only(fits)
+        places.append((column.name, str(column.levels[int(column.counts().argmax())])))
         if len(column.levels) > 1:
             parts.append(column)
     if not parts:
         raise DataError(f"Column {name!r} cannot be split: all of its codes are the same.")
     others = [column.only(fits) for column in table.columns()]
     weights = None if table.weights is None else table.weights[fits]
-    return CategoricalTable.complete([*others[:at], *parts, *others[at + 1 :]], weights), fits
+    split = CategoricalTable.complete([*others[:at], *parts, *others[at + 1 :]], weights)
+    is_cut = np.array([len(text) < width and text[:-1].isdecimal() for text in texts])[table.codes[at]]
+    return Split(split, fits, tuple(places), int(is_cut.sum()))
 
 
 def _written_alike(texts: Sequence[str], counts: Sequence[int]) -> list[str]:

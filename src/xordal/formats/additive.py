@@ -22,6 +22,7 @@ from xordal.types.learned import Learned
 from xordal.types.rules import AdditiveRule
 
 _MOST_TERMS = 24
+_WITHOUT_WEIGHTS = ("Luhn", "calendar")
 _RELATIONS = ("function", "same", "exactly one", "total", "sum")
 
 
@@ -143,7 +144,7 @@ def statement(found: FoundRules, rule: AdditiveRule) -> str:
         return plain
     terms, constant = [], rule.constant
     for name, of, values in zip(names, levels, rule.functions, strict=True):
-        weight = _weight(of, values, rule.modulus)
+        weight = _scheme_weight(rule, of, values)
         if weight is not None:
             terms.append(term(weight, name if (unit := unit_of(of)) == 1 else f"({unit}·{name})"))
         elif len(values) == 2 and None not in values:
@@ -198,6 +199,19 @@ def _weight(levels: Sequence[Hashable], values: Sequence[int | None], modulus: i
     return weight_of(levels, _array(values), modulus)
 
 
+def _scheme_weight(rule: AdditiveRule, levels: Sequence[Hashable], values: Sequence[int | None]) -> int | None:
+    """Return the weight of a column; in a scheme also of one with two digits, which alone would tell none."""
+    weight = _weight(levels, values, rule.modulus)
+    numbers = numbers_of(levels)
+    if weight is not None or not rule.name or rule.name in _WITHOUT_WEIGHTS or not rule.modulus:
+        return weight
+    known = [
+        (n, value) for n, value in zip(numbers, values, strict=True) if n is not None and value is not None
+    ]
+    fits = (w for w in range(1, rule.modulus) if all((w * n - value) % rule.modulus == 0 for n, value in known))
+    return next(fits, None)
+
+
 def _array(values: Sequence[int | None]) -> Any:
     return np.array([UNKNOWN if value is None else value for value in values], dtype=np.int64)
 
@@ -249,7 +263,7 @@ def function_lines(found: FoundRules, rule: AdditiveRule) -> list[str]:
     functions: dict[tuple[str, ...], list[str]] = {}
     for v, values in zip(rule.variables, rule.functions, strict=True):
         of, name = found.levels[v], shown(found.variables[v])
-        if _weight(of, values, rule.modulus) is not None:
+        if _scheme_weight(rule, of, values) is not None:
             weights += _beside_weight(name, of, values)
         elif len(values) == 2 and None not in values:
             brackets.append(f"[{name} = {shown(of[1])}]")

@@ -9,8 +9,10 @@ right, as those of Luhn and EAN are, have their names whatever is before them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from math import gcd
+
+import numpy as np
 
 from xordal.rules.candidate import UNKNOWN, Candidate, Values, weight_of
 from xordal.rules.coding import numbers_of
@@ -22,6 +24,7 @@ _MONTHS = (
 )  # first days, leap year last
 _DAYS = range(28, 32)
 _FEWEST_OF_EAN = 6  # digits: weights of 3 and 1 in turn mean little of fewer
+_FEWEST_OF_LUHN = 8  # characters of a code that is told to be Luhn's as a whole
 _GTIN = {8: "EAN-8", 12: "UPC-A", 13: "EAN-13", 14: "GTIN-14", 17: "GSIN", 18: "SSCC"}
 
 
@@ -56,6 +59,40 @@ def scheme_of(candidate: Candidate, levels: Sequence[Sequence[Hashable]]) -> str
         ):
             return name
     return ""
+
+
+def terms_of_scheme(
+    modulus: int, characters: Sequence[Sequence[Hashable]]
+) -> Iterator[tuple[str, list[Values]]]:
+    """Yield the schemes that codes of so many characters may be: the name, and what each character adds.
+
+    ``characters`` are those that occur in each place. One that a scheme does not know is ``UNKNOWN``; X is 10
+    in the last place. Schemes of any length, and those whose sum is another number than 0, are left out.
+    """
+    m = len(characters)
+    numbers = [[_digit(c, is_last=k == m - 1 and modulus == 11) for c in of] for k, of in enumerate(characters)]
+    for name, weights in _schemes(m, modulus, is_whole=True):
+        if name in ("EAN/UPC", "weights falling to 1", "ISO 7064 mod 11-2"):
+            continue
+        yield (
+            name,
+            [_terms(of, [w * n % modulus for n in range(11)]) for of, w in zip(numbers, weights, strict=True)],
+        )
+    if modulus == 10 and m >= _FEWEST_OF_LUHN:
+        doubled = [(2 * n - 9 * (n > 4)) % 10 for n in range(10)]
+        ways = [list(range(10)) if (m - 1 - place) % 2 == 0 else doubled for place in range(m)]
+        yield "Luhn", [_terms(of, way) for of, way in zip(numbers, ways, strict=True)]
+
+
+def _digit(character: Hashable, *, is_last: bool) -> int | None:
+    text = str(character)
+    if is_last and text in ("X", "x"):
+        return 10
+    return int(text) if len(text) == 1 and text.isascii() and text.isdecimal() else None
+
+
+def _terms(numbers: Sequence[int | None], adds: Sequence[int]) -> Values:
+    return np.array([UNKNOWN if n is None else adds[n] for n in numbers], dtype=np.int64)
 
 
 def _schemes(m: int, modulus: int, *, is_whole: bool) -> list[tuple[str, list[int]]]:

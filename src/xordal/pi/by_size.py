@@ -1,9 +1,10 @@
 """Hidden groups in data by their size: sets inside a clique of which pairs explain too little.
 
 Every subset of a clique, up to a bound, is a candidate, if there are five rows for each cell of its table that
-has any. Of these the sets count whose hidden part is significant, corrected for all sets of the size, and more
-than 5 % of what they share. The surest comes first, and is listed unless it follows from those that are listed
-already, from links, or from both (:mod:`xordal.pi.following`). So a triple that is an exclusive-or is listed,
+has any, or if one column is a function of all others without an exception. Of these the sets count whose hidden
+part is significant, corrected for all sets of the size, and more than 5 % of what they share. The surest comes
+first, and is listed unless it follows from those that are listed already, from links, or from both
+(:mod:`xordal.pi.following`). So a triple that is an exclusive-or is listed,
 and the sets of four that hold it are not; a parity of five is listed, and the sets of three and four inside it,
 in which it shows a little, are not. At the end a group goes that follows from others which came after it. Every
 variable of a group is needed: each pair of variables depends on each other given all the rest.
@@ -33,6 +34,7 @@ from xordal.pi.discover import Data, group_rule, judged
 from xordal.pi.following import Following, whole
 from xordal.pi.independence import Independence
 from xordal.pi.measuring import MOST_CELLS, Floats, Rows, measured, pair_part, parts
+from xordal.pi.rules import CLEARLY
 from xordal.statistics.chi_squared import log_tail_of
 from xordal.statistics.fitting import fit_margins
 from xordal.statistics.hidden import VISIBLE, Sharing, degrees_of_freedom, has_rows_enough
@@ -44,6 +46,7 @@ MOST_LISTED = 50
 """Groups that are listed, at most: weaker ones are counted."""
 
 _MOST_AT_ONCE = 1_000_000  # cells fitted together
+_LEAST_OF_A_RULE = 2  # rows a cell: with one a cell, leaving a row out leaves nothing to tell it by
 _MOST_CONTEXT = 2  # variables: with more, contexts are many and their rows few
 
 
@@ -96,12 +99,29 @@ def _with_a_hidden_part(data: Data, rows: Rows, sets: Sequence[VarSet]) -> list[
             data.check()
             chosen = alike[start : start + at_once]
             tables = rows.tables(chosen)
-            able = [place for place, table in enumerate(tables) if has_rows_enough(table)]
+            able = [
+                place
+                for place, table in enumerate(tables)
+                if has_rows_enough(table) or _obeys_an_exact_rule(data, chosen[place], table)
+            ]
             if able:
                 log_ps = _nominal(np.array([tables[place] for place in able]), rows.n_rows) + n_choices
                 found += zip(log_ps.round(6).tolist(), [chosen[place] for place in able], strict=True)
     sure = [one for one in found if one[0] <= log(data.alpha)]
     return [variables for _, variables in sorted(sure, key=lambda one: (one[0], one[1].bit_count(), one[1]))]
+
+
+def _obeys_an_exact_rule(data: Data, variables: VarSet, table: Floats) -> bool:
+    """Whether a rule without an exception tells a column of most rows, each left out in turn.
+
+    Such a rule is seen with fewer rows a cell than a share is: a calendar has four or five of each.
+    """
+    if table.sum() < _LEAST_OF_A_RULE * np.count_nonzero(table):
+        return False
+    if all((np.count_nonzero(table, axis=axis) > 1).any() for axis in range(table.ndim)):
+        return False
+    rule = group_rule(data, Submodel(variables, (variables,), "full", 0.0)).rule
+    return rule is not None and rule.is_exact and rule.holds >= CLEARLY
 
 
 def _by_shape(rows: Rows, sets: Sequence[VarSet]) -> dict[tuple[int, ...], list[VarSet]]:

@@ -29,7 +29,9 @@ Integers = NDArray[np.int64]
 
 _MOST_SIGNS = 6  # variables up to which all signs of a sum are tried
 _WORTH_NAMING = 0.5  # share of what chance leaves open that a rule must settle
-_CLEARLY = 0.85  # share of rows from which a rule says more than a table of rates
+CLEARLY = 0.85
+"""Share of rows from which a rule says more than a table of rates."""
+
 _LEVEL = log(0.05)
 _MOST_COMBINATIONS = 500  # that occur; of many only the surest are printed, and a network file holds all
 _SURE = 1.959964
@@ -72,7 +74,7 @@ def find_rule(
         found += [_function_rule(table, place, variables, parts) for place in reversed(range(len(variables)))]
     named = [rule for rule in found if rule is not None and _is_worth_naming(rule)]
     best = max(named, key=_worth, default=None)
-    if best is not None and best.holds >= _CLEARLY:
+    if best is not None and best.holds >= CLEARLY:
         return best
     return rates(table, variables, levels, parts=parts) or best
 

@@ -127,3 +127,30 @@ def test_after_many_groups_weaker_sets_are_counted(monkeypatch: pytest.MonkeyPat
     assert learned.n_unexamined > 0
     assert "not looked into" in "\n".join(network_lines(learned))
     assert to_json(learned)["sets_not_examined"] == learned.n_unexamined
+
+
+def few_rows_of_a_law(seed: int, is_broken: bool = False) -> CategoricalTable:
+    """Return three rows of each cell of a year, a month and a residue, and the weekday that these make."""
+    generator = np.random.default_rng(seed)
+    starts = generator.integers(0, 7, 4)
+    year, month, day = (axis.ravel().repeat(3) for axis in np.indices((4, 6, 7)))
+    weekday = (starts[year] + generator.integers(0, 7, 6)[month] + day) % 7
+    if is_broken:
+        weekday = generator.permutation(weekday)
+    names = ("year", "month", "day", "weekday")
+    return CategoricalTable.from_columns(
+        {name: column.tolist() for name, column in zip(names, (year, month, day, weekday), strict=True)}
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_law_without_exception_is_told_with_three_rows_a_cell(seed: int) -> None:
+    """A share would need five: the law of a table of days stood on no page."""
+    first = (learn(few_rows_of_a_law(seed), max_variables=4).submodels or (None,))[0]
+    assert first is not None and first.variables == 0b1111
+    assert first.rule is not None and (first.rule.kind, first.rule.is_exact) == ("function", True)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_shuffled_columns_obey_no_law_with_three_rows_a_cell(seed: int) -> None:
+    assert listed(learn(few_rows_of_a_law(seed, is_broken=True), max_variables=4)) == []

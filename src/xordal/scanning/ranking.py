@@ -315,7 +315,7 @@ class Ranking:
         Where that is below the nominal one, the nominal one stands: it is no less likely to be chance.
         """
         null = moments_of_interaction if self._by == "interaction" else moments_of_sharing
-        mean, variance = null(self._tables([found.variables])[0], _N_DRAWS, seed=found.variables % 2**32)
+        mean, variance = null(self._tables([found.variables])[0], _N_DRAWS)
         if mean <= 0 or variance <= 0:
             return found
         value = found.interaction if self._by == "interaction" else found.total_correlation

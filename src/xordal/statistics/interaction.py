@@ -57,7 +57,7 @@ def interaction_dof(levels: tuple[int, ...]) -> int:
     return prod(r - 1 for r in levels)
 
 
-def moments_of_interaction(table: NDArray[np.float64], n_draws: int, seed: int) -> tuple[float, float]:
+def moments_of_interaction(table: NDArray[np.float64], n_draws: int) -> tuple[float, float]:
     """Return mean and variance of 2 n times the interaction of independent variables with these margins.
 
     For sparse tables, on which the nominal degrees of freedom mean little. Tables of as many rows are drawn,
@@ -65,14 +65,14 @@ def moments_of_interaction(table: NDArray[np.float64], n_draws: int, seed: int) 
     interactions of draws, and so p-values, a little too large. Drawing from what was fitted to the data instead
     would take the fit's own chance for structure, and p-values come out too small.
     """
-    draws = _independent(table, n_draws, seed)
+    draws = _independent(table, n_draws)
     is_small = model_parameters(table.shape, all_but_one(table.ndim)) <= FEW_PARAMETERS
     return _moments(2 * table.sum() * divergences(draws, fit_margins(draws, is_exact=is_small)))
 
 
-def moments_of_sharing(table: NDArray[np.float64], n_draws: int, seed: int) -> tuple[float, float]:
+def moments_of_sharing(table: NDArray[np.float64], n_draws: int) -> tuple[float, float]:
     """Return mean and variance of 2 n times the total correlation of independent variables."""
-    draws = _independent(table, n_draws, seed)
+    draws = _independent(table, n_draws)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(draws > 0, draws * np.log(draws / product_of_margins(draws)), 0.0)
     return _moments(2 * terms.reshape(n_draws, -1).sum(axis=1))
@@ -99,17 +99,27 @@ def product_of_margins(tables: NDArray[np.float64], n_context: int = 0) -> NDArr
     return np.asarray(product)
 
 
-def _independent(table: NDArray[np.float64], n_draws: int, seed: int) -> NDArray[np.float64]:
-    """Return tables of independent variables with exactly the same margins: each column shuffled by itself."""
-    generator = np.random.default_rng(seed)
+def _independent(table: NDArray[np.float64], n_draws: int) -> NDArray[np.float64]:
+    """Return tables of independent variables with exactly the same margins: each column shuffled by itself.
+
+    Columns and levels come in the order of their counts, and the seed follows from these: tables that are the
+    same but for the names and the order of columns and levels have the same draws, and so the same p-value.
+    """
     axes = range(table.ndim)
-    margins = [table.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
-    columns = [np.repeat(np.arange(len(margin)), np.rint(margin).astype(np.int64)) for margin in margins]
+    summed = [table.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
+    margins = sorted((np.sort(np.rint(margin).astype(np.int64)) for margin in summed), key=_in_order)
+    shape = tuple(map(len, margins))
+    generator = np.random.default_rng([*shape, *(count for margin in margins for count in margin.tolist())])
+    columns = [np.repeat(np.arange(len(margin)), margin) for margin in margins]
     draws = np.empty((n_draws, table.size))
     for draw in draws:
         shuffled = (columns[0], *(generator.permutation(column) for column in columns[1:]))
-        draw[:] = np.bincount(np.ravel_multi_index(shuffled, table.shape), minlength=table.size)
-    return draws.reshape(n_draws, *table.shape)
+        draw[:] = np.bincount(np.ravel_multi_index(shuffled, shape), minlength=table.size)
+    return draws.reshape(n_draws, *shape)
+
+
+def _in_order(margin: NDArray[np.int64]) -> tuple[int, list[int]]:
+    return len(margin), margin.tolist()
 
 
 def _moments(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from xordal.counting.select import oracle_for
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
 from xordal.formats import additive
-from xordal.formats.rules import rule_words
+from xordal.formats.rules import function_words, rule_words
 from xordal.formats.shown import beside, shown
 from xordal.model.estimation import CliqueCounts
 from xordal.model.network import DecomposableMarkovNetwork
@@ -303,7 +303,7 @@ def _rule(
     target = "" if group.rule.target is None else shown(network.variables[group.rule.target])
     told = f"{beside(names)}: {rule_words(group.rule, names, target)}"
     if group.rule.kind == "function":
-        told = f"{beside(name for name in names if name != target)} determine {target}"
+        told = f"{beside(name for name in names if name != target)} {function_words(group.rule, target)}"
     (now,), (before,) = new.counts([group.variables]), old.counts([group.variables])
     if group.rule.kind == "rates":
         return replace(_rates(network.levels, group, group.rule, (before, now), n_rules), told=told)

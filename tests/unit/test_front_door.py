@@ -257,12 +257,12 @@ def test_an_exact_joint_is_not_read() -> None:
     assert isinstance(xordal.learn(table_1().joint), Learned)
 
 
-def test_a_column_that_others_determine_is_not_among_those_that_do() -> None:
+def test_a_column_that_others_tell_is_not_among_those_that_do() -> None:
     learned = xordal.learn(XOR)
     assert learned.submodels is not None
     rule = Rule("function", holds=0.93, by_chance=0.6, target=2, low=0.91, high=0.95)
     told = repr(replace(learned, submodels=(replace(learned.submodels[0], rule=rule),)))
-    assert told.splitlines()[1].startswith("  a, b determine c, in 93.0 % of rows held out")
+    assert told.splitlines()[1].startswith("  a, b tell c rightly, in 93.0 % of rows held out")
 
 
 def test_what_is_told_in_few_lines_needs_no_other_text() -> None:

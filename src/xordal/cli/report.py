@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
 _MOST_LINKS = 3  # that are told on the screen beside groups and rules
+_RANGE = re.compile(r"\((\d[\d.]* to \d|over \d|under \d)")
 _HEAD = 2000  # bytes in which a page says what made it
 
 
@@ -169,5 +171,7 @@ def _tell(learned: Learned, summary: ReportSummary, to: str) -> None:
         lines += [f"  {words}" for words in links]
     if not learned.links and not learned.rules and (smallest := smallest_text(learned)):
         lines.append(f"  {smallest.rstrip('.')} (a fair coin has 0.69).")
+    if any(_RANGE.search(line) for line in lines):
+        lines.append("  Ranges in brackets are of 95 %.")
     screen.print_lines(console, lines)
     output.tell("the report", to)

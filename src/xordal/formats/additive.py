@@ -13,7 +13,7 @@ from xordal.errors import counted
 from xordal.formats.rule_json import rule_to_json
 from xordal.formats.shown import shown
 from xordal.formats.sums import parity_words, signed_sum, term
-from xordal.formats.text import p_value_text
+from xordal.formats.text import p_text
 from xordal.rules.candidate import UNKNOWN, candidate_of, weight_of
 from xordal.rules.coding import blanks_of, numbers_of, unit_of
 from xordal.rules.finding import FoundRules
@@ -125,7 +125,7 @@ def evidence_text(rule: AdditiveRule) -> str:
     holds = f"{share:.{1 if rule.n_broken == 0 else min(6, max(1, int(-log10(1 - rule.holds)) - 0))}f}"
     chance = f"{100 * rule.by_chance:.1f} % by chance"
     told = f"{rule.n_rows - rule.n_blank:,} rows" if rule.n_blank else "rows"
-    return f"in {holds} % of {told} ({chance}), {broken}, p = {p_value_text(rule.log_p_value)}"
+    return f"in {holds} % of {told} ({chance}), {broken}, {p_text(rule.log_p_value)}"
 
 
 def statement(found: FoundRules, rule: AdditiveRule) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor
 
 from xordal.data.levels import as_number
 from xordal.data.missing import MISSING_LEVEL
@@ -28,7 +29,7 @@ def rule_text(rule: Rule, names: Sequence[str], target: str = "") -> str:
     >>> rule_text(Rule("sum", 1.0, 0.2, additive, is_exact=True), ["x", "y", "z"])
     'x - y + z ≡ 3 (mod 5), levels numbered from 0, in all rows (20.0 % by chance)'
     >>> rule_text(Rule("function", 0.93, 0.6, target=2, low=0.91, high=0.95), ["a", "b", "c"], target="c")
-    'they determine c, in 93.0 % of rows held out (91.0 to 95.0; 60.0 % by its commonest level)'
+    'they tell c rightly, in 93.0 % of rows held out (91.0 to 95.0; 60.0 % by its commonest level)'
     >>> rates = (Rate(("L1", "Acme"), 31, 100, 0.23, 0.41), Rate(("L2", "Acme"), 5, 100, 0.02, 0.11))
     >>> rule_text(Rule("rates", 0.18, 0.18, level="yes", rates=rates), ["line", "part", "bad"], target="bad")
     'bad = yes in 31 % of L1/Acme (23 to 41), 5 % of L2/Acme (2 to 11)'
@@ -46,7 +47,7 @@ def rule_words(rule: Rule, names: Sequence[str], target: str = "") -> str:
     if rule.kind == "rates":
         return f"{target} = {shown(rule.level)}"
     if rule.kind == "function":
-        return f"they determine {target}"
+        return f"they {function_words(rule, target)}"
     assert rule.additive is not None, "a parity or a sum"
     if rule.kind == "sum":
         signed = signed_sum(rule.additive.factors, names, rule.additive.remainder, rule.additive.modulus)
@@ -54,10 +55,17 @@ def rule_words(rule: Rule, names: Sequence[str], target: str = "") -> str:
     return parity_words(rule.additive.remainder, names, rule.marked, are_named=True)
 
 
+def function_words(rule: Rule, target: str) -> str:
+    """Return what columns do to one that is a function of them: they determine it if no row is an exception."""
+    return f"determine {target}" if rule.is_exact else f"tell {target} rightly"
+
+
 def _how_often(rule: Rule, rows: str) -> str:
     chance = f"{100 * rule.by_chance:.1f} %"
     if rule.is_exact:
         return f"in all rows ({chance}"
+    if f"{100 * rule.holds:.1f}" == "100.0":
+        return f"in over 99.9 % of {rows} ({chance}"
     return f"in {100 * rule.holds:.1f} % of {rows} ({100 * rule.low:.1f} to {100 * rule.high:.1f}; {chance}"
 
 
@@ -93,4 +101,22 @@ def _surest(rates: Sequence[Rate], n_each: int) -> list[Rate]:
 
 def _rate_text(rate: Rate, columns: str) -> str:
     levels = columns + "/".join(map(shown, rate.levels))
-    return f"{100 * rate.share:.0f} % of {levels} ({100 * rate.low:.0f} to {100 * rate.high:.0f})"
+    return f"{100 * rate.share:.0f} % of {levels} ({_range_text(rate)})"
+
+
+def _range_text(rate: Rate) -> str:
+    """Return the interval of a rate; where both ends are all or nothing to a percent, the end that is not.
+
+    Examples
+    --------
+    >>> _range_text(Rate(("a",), 31, 100, 0.23, 0.41)), _range_text(Rate(("a",), 4320, 4320, 0.99911, 1.0))
+    ('23 to 41', 'over 99.9')
+    >>> _range_text(Rate(("a",), 0, 1000, 0.0, 0.0038))
+    'under 0.4'
+    """
+    low, high = f"{100 * rate.low:.0f}", f"{100 * rate.high:.0f}"
+    if low == "100":
+        return f"over {min(floor(1000 * rate.low) / 10, 99.9):.1f}"
+    if high == "0":
+        return f"under {max(ceil(1000 * rate.high) / 10, 0.1):.1f}"
+    return f"{low} to {high}"

@@ -11,7 +11,7 @@ from xordal.formats.answers import finite, plain
 from xordal.formats.json import Json, to_json
 from xordal.formats.rule_json import network_rule_to_json
 from xordal.formats.shown import beside, padded, shown, width_of
-from xordal.formats.text import link_text, network_lines, p_value_text, share_text
+from xordal.formats.text import link_text, network_lines, p_text, share_text
 from xordal.model.compare import Comparison
 from xordal.model.explain import LinkStory
 from xordal.model.network import DecomposableMarkovNetwork
@@ -203,9 +203,7 @@ def _pair_text(story: LinkStory) -> str:
     in_network = f"{story.pair:.4f} nats in the network"
     if story.pair_in_data is None or story.log_p_pair is None:
         return f"As a pair they share {in_network}; the file does not hold their rows, --data FILE tells."
-    told = (
-        f"As a pair they share {story.pair_in_data:.4f} nats in the data (p = {p_value_text(story.log_p_pair)})"
-    )
+    told = f"As a pair they share {story.pair_in_data:.4f} nats in the data ({p_text(story.log_p_pair)})"
     if abs(story.pair - story.pair_in_data) > max(_NOTHING, _VISIBLY * story.pair_in_data):
         told += f", {in_network}"
     return f"{told}{_judged(story.log_p_pair)}."
@@ -242,7 +240,7 @@ def _step_lines(story: LinkStory) -> list[str]:
     chance = ""
     if entry.log_p_value is not None:
         least = ", of what was needed least in it" if len(entry.links) > 2 and not entry.fill_in else ""
-        chance = f"; p = {p_value_text(entry.log_p_value)}{least}"
+        chance = f"; {p_text(entry.log_p_value)}{least}"
     elif story.by_chance is not None:
         chance = f"; by chance such a step gains {story.by_chance:.4f} on average"
     return [*lines, f"The step gained {entry.gain:.4f} nats{chance}."]

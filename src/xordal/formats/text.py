@@ -29,6 +29,7 @@ __all__ = [
     "link_text",
     "links_text",
     "network_lines",
+    "p_text",
     "p_value_text",
     "ranked_groups",
     "share_text",
@@ -46,6 +47,8 @@ VISIBLE_PAIRS = "its pairs are visible, and do not explain the rest"
 
 _MOST_UNDECIDED = 3
 _MOST_LINKS = 12
+_OF_SHARES = "; shares: chance taken off both, ranges of 95 %"
+_LEAST_POWER = -300  # of ten: below, a p-value has no digits that mean anything
 
 
 def link_text(names: Iterable[str]) -> str:
@@ -76,19 +79,32 @@ def step_text(variables: tuple[str, ...], entry: TraceEntry) -> str:
 
 
 def p_value_text(log_p: float) -> str:
-    """Return a p-value of any size to a digit or two, from its natural logarithm.
+    """Return a p-value to a digit or two, from its natural logarithm; of tiny ones only that they are.
 
     Examples
     --------
     >>> p_value_text(log(0.0213)), p_value_text(log(3.2e-9)), p_value_text(-1e5)
-    ('0.021', '3e-9', '4e-43430')
+    ('0.021', '3e-9', '<1e-300')
     """
     power = log_p / log(10)
+    if power < _LEAST_POWER:
+        return f"<1e{_LEAST_POWER}"
     if power > -3:
         return f"{10**power:.2g}" if power < -0.005 else "1"
     exponent = floor(power)
     digit = round(10 ** (power - exponent))
     return f"{digit}e{exponent}" if digit < 10 else f"1e{exponent + 1}"
+
+
+def p_text(log_p: float) -> str:
+    """Return what a p-value is in a sentence.
+
+    Examples
+    --------
+    >>> p_text(log(0.0213)), p_text(-1e5)
+    ('p = 0.021', 'p < 1e-300')
+    """
+    return f"p = {p_value_text(log_p)}".replace("= <", "< ")
 
 
 def network_lines(learned: Learned) -> list[str]:
@@ -167,7 +183,8 @@ def hidden_groups_lines(learned: Learned) -> list[str]:
     groups = ranked_groups(learned.submodels)
     lines = [
         "",
-        "Hidden groups: what columns share in the data beyond any pair, in nats (a fair coin has 0.69)",
+        "Hidden groups: what columns share in the data beyond any pair, in nats (a fair coin has 0.69)"
+        f"{'' if learned.n_rows is None else _OF_SHARES}",
     ]
     for submodel in groups[:MOST_GROUPS]:
         lines += _hidden_group(learned, submodel)
@@ -206,7 +223,7 @@ def _hidden_group(learned: Learned, submodel: Submodel) -> list[str]:
     given = beside(learned.names(submodel.context))
     told = [f"{submodel.kind}, given {given}" if submodel.context else submodel.kind]
     if submodel.log_p_corrected is not None:
-        told.append(f"p = {p_value_text(submodel.log_p_corrected)}")
+        told.append(p_text(submodel.log_p_corrected))
     lines = [f"  {hidden_text(submodel)}  {' | '.join(blocks)}  ({', '.join(told)})"]
     lines += [f"    {line}" for line in visible_lines(learned, submodel)]
     if submodel.rule is not None:

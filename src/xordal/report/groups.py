@@ -12,7 +12,7 @@ from xordal.formats.text import (
     VISIBLE_PAIRS,
     group_rule_text,
     nearly,
-    p_value_text,
+    p_text,
     ranked_groups,
     share_text,
     visible_lines,
@@ -77,7 +77,7 @@ def _summary(learned: Learned, group: Submodel, evidence: GroupTables | None) ->
         total_correlation=group.total_correlation,
         hidden=group.hidden,
         share=group.share,
-        p_value="" if group.log_p_corrected is None else p_value_text(group.log_p_corrected),
+        p_value="" if group.log_p_corrected is None else p_text(group.log_p_corrected),
         words=tuple(_words(learned, group)),
         evidence=evidence,
     )

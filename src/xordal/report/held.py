@@ -9,7 +9,7 @@ from typing import Protocol
 from xordal.checking import Checked, CheckedGroup, CheckedLink, CheckedRule, Verdict
 from xordal.errors import counted
 from xordal.formats.shown import beside, shown
-from xordal.formats.text import link_text, p_value_text
+from xordal.formats.text import link_text, p_text
 
 _ORDER: tuple[Verdict, ...] = ("gone", "undecided", "held")
 
@@ -61,7 +61,7 @@ def _link(link: CheckedLink) -> str:
     given = f", given {', '.join(map(shown, link.given))}" if link.given else ""
     return (
         f"{link_text(link.variables)}: {link.low:.4f} to {link.high:.4f} ({link.before:.4f} in the old rows), "
-        f"p = {p_value_text(link.log_p_corrected)}{given}"
+        f"{p_text(link.log_p_corrected)}{given}"
     )
 
 
@@ -69,15 +69,15 @@ def _group(group: CheckedGroup) -> str:
     given = f", given {', '.join(map(shown, group.context))}" if group.context else ""
     before = "" if group.before is None else f" ({100 * group.before.estimate:.0f} % in the old rows)"
     share = f"{100 * group.share.low:.0f} to {100 * group.share.high:.0f} %{before}"
-    p_value = p_value_text(group.log_p_corrected)
-    return f"{beside(group.variables)}: {share}, p = {p_value}{given}"
+    p_value = p_text(group.log_p_corrected)
+    return f"{beside(group.variables)}: {share}, {p_value}{given}"
 
 
 def _rule(rule: CheckedRule) -> str:
-    p_value = p_value_text(rule.log_p_corrected)
+    p_value = p_text(rule.log_p_corrected)
     if rule.kind == "rates":
         told = {"gone": "old and new rates differ", "held": "old and new rates do not differ"}
         words = told.get(rule.verdict, "too few new rows to tell")
-        return f"{rule.told}, in each combination: {words}, p = {p_value}"
+        return f"{rule.told}, in each combination: {words}, {p_value}"
     share = f"{100 * rule.low:.1f} to {100 * rule.high:.1f} % ({100 * rule.before:.1f} % in the old rows)"
-    return f"{rule.told}: {share}, p = {p_value}"
+    return f"{rule.told}: {share}, {p_value}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xordal.errors import SettingsError, XordalError, counted
 from xordal.formats.shown import shown
-from xordal.formats.text import p_value_text
+from xordal.formats.text import p_text
 from xordal.model.network import DecomposableMarkovNetwork
 from xordal.report.contrast import Contrast
 from xordal.report.groups import GroupSummary, group_summaries
@@ -83,7 +83,7 @@ def plot_trace(found: Any, *, ax: Axes | None = None) -> Axes:
     bars = ax.bar(range(1, len(trace) + 1), [entry.gain for entry in trace], color=_BAR)
     if len(trace) <= _MOST_NAMED:
         for bar, entry in zip(bars, trace, strict=True):
-            p_value = "" if entry.log_p_value is None else f"\np = {p_value_text(entry.log_p_value)}"
+            p_value = "" if entry.log_p_value is None else f"\n{p_text(entry.log_p_value)}"
             at = (bar.get_x() + bar.get_width() / 2, bar.get_height())
             ax.annotate(f"{entry.lookahead} ahead{p_value}", at, ha="center", va="bottom", fontsize=8)
         ax.set_xticks(range(1, len(trace) + 1))

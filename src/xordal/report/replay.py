@@ -48,7 +48,7 @@ class Step:
         if self.action == "rule":
             return f"rule: {self.told}"
         verb = "learned" if self.action == "add" else "removed"
-        p_value = f", p = {self.p_value}" if self.p_value else ""
+        p_value = f", p = {self.p_value}".replace("= <", "< ") if self.p_value else ""
         return f"{ahead}, {verb} {self.told}; gain {self.gain:.4f} nats{p_value}"
 
 

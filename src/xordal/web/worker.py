@@ -378,7 +378,7 @@ class _Picture:
 
     def entry(self, entry: TraceEntry) -> None:
         """Tell of a step."""
-        from xordal.formats.text import p_value_text, step_text
+        from xordal.formats.text import p_text, step_text
 
         if entry.action == "remove":
             self._links.difference_update(entry.links)
@@ -390,7 +390,7 @@ class _Picture:
             "links": [list(link) for link in entry.links],
             "words": step_text(self._variables, entry),
             "at_once": len(entry.links),
-            "p": None if entry.log_p_value is None else p_value_text(entry.log_p_value),
+            "p": None if entry.log_p_value is None else p_text(entry.log_p_value),
         }
         if len(self._names) <= _FEW:
             self._tell({**step, **self._layout()})

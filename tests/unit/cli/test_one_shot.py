@@ -186,6 +186,7 @@ def test_links_are_told_in_rates_where_nothing_hides(tmp_path: Path) -> None:
     assert told[1:] == [
         "  smokes - coughs",
         "  coughs = yes in 10 % of smokes = no (6 to 17), 40 % of yes (31 to 50)",
+        "  Ranges in brackets are of 95 %.",
     ]
     page = (tmp_path / "t.html").read_text(encoding="utf-8")
     assert "coughs = yes in 10 % of smokes = no (6 to 17), 40 % of yes (31 to 50)" in page
@@ -286,7 +287,8 @@ def test_what_pairs_show_is_told_beside_what_hides(tmp_path: Path) -> None:
     lines = run("report", "t.csv", cwd=tmp_path).stdout.splitlines()
     at = lines.index("  Pairs show:")
     assert lines[at + 1].startswith("    coughs = cough in 10 % of smokes = none (")
-    assert len(lines) == at + 2  # no link of the group, which no pair shows
+    # No link of the group, which no pair shows.
+    assert lines[at + 2 :] == ["  Ranges in brackets are of 95 %."]
     page = (tmp_path / "t.html").read_text(encoding="utf-8")
     section = page[page.index('<section id="links"') :].partition("</section>")[0]
     assert "smokes - coughs" in section

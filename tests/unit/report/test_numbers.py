@@ -24,7 +24,7 @@ from scipy.stats import binom
 
 from benchmarks.recovery.first_screen import is_same
 from xordal import CategoricalTable, Learned, learn, read_table
-from xordal.formats.text import p_value_text, ranked_groups
+from xordal.formats.text import p_text, p_value_text, ranked_groups
 from xordal.graph.chordal import ChordalGraph
 from xordal.graph.signed_sets import signed_sets
 from xordal.learning.fitting import fit_network
@@ -156,7 +156,7 @@ def test_groups(again: Again) -> None:
         n_sets //= prod(range(1, len(inside) + 1))
         if not given:
             log_p = min(0.0, sharing.log_p(sharing.hidden, sharing.margins(2)) + log(n_sets))
-            assert told.p_value == p_value_text(log_p)
+            assert told.p_value == p_text(log_p)
         assert words_are_explained(again, group, told.words)
         if not given:
             bounds_come_out_again(again, group)
@@ -220,7 +220,7 @@ def test_rules(again: Again) -> None:
         log_p = float(binom.logsf(n_rows - broken - 1, n_rows, rule.by_chance))
         assert log_p < rule.log_p_value < 0  # corrected for the rules that there are
         expected = f"{100 * rule.by_chance:.1f} % by chance"
-        assert expected in told.evidence and f"p = {p_value_text(rule.log_p_value)}" in told.evidence
+        assert expected in told.evidence and p_text(rule.log_p_value) in told.evidence
         share = re.match(r"in ([\d.]+) % of rows", told.evidence)
         assert share is not None and is_among(share[1], [100 * (1 - broken / n_rows)])
         words = (

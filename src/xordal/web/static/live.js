@@ -73,7 +73,7 @@ export const showLearning = ({ content, run, signal, reload }) => {
       for (const link of event.links) if (event.action === "remove") links.delete(String(link)); else links.set(String(link), link);
       map.setLinks([...links.values()], event.action === "add" ? event.links : []);
       const how = event.action !== "add" ? "" : event.at_once > 1 ? `${event.at_once} links at once` : "1 link";
-      steps.prepend(made("li", { value: steps.children.length + 1 }, made("b", { text: event.words }), made("span", { class: "small", text: [how, event.p ? `p = ${event.p}` : ""].filter(Boolean).join(", ") })));
+      steps.prepend(made("li", { value: steps.children.length + 1 }, made("b", { text: event.words }), made("span", { class: "small", text: [how, event.p || ""].filter(Boolean).join(", ") })));
     },
     progress: event => {
       passing.textContent = "";

@@ -159,12 +159,11 @@ def _read(
     from xordal.errors import DataWarning, counted
 
     def judge(found: Sequence[Suspect]) -> list[str]:
-        codes = [c.name for c in found if c.kind in ("identifier", "many levels") and c.name not in split]
         for one in found:
             if one.kind == "counts" and (how.weights, how.survey_weights) == (None, None):
                 tell(one.message)
-        for name in codes:
-            tell(f"Column {name!r} has many levels. If these are codes of one width: --split {quote(name)}")
+        for name in (column.name for column in found if column.is_code and column.name not in split):
+            tell(f"Column {name!r} has many levels of one width. If these are codes: --split {quote(name)}")
         return []
 
     masks: list[NDArray[np.bool_]] = []

@@ -15,7 +15,7 @@ from typing import Any, Unpack, cast
 from xordal.data.discretise import Binning, Bins
 from xordal.data.read import read
 from xordal.data.reading import AnyBins, ReadingOptions, reading_of
-from xordal.data.suspects import Suspect
+from xordal.data.suspects import LEFT_OUT, Suspect
 from xordal.data.table import CategoricalTable
 from xordal.errors import either, warn
 
@@ -66,12 +66,9 @@ def left_out() -> str:
     return f"It is left out; {either('--columns', 'columns=[...] or categorical=[...]')} takes it in by name."
 
 
-_NO_CATEGORIES = {"identifier", "repeated", "dates", "weights"}
-
-
 def identifiers(found: Iterable[Suspect], asked_for: Sequence[str]) -> list[str]:
     """Return the columns to leave out: identifiers, dates and weights that were not asked for by name."""
-    return [column.name for column in found if column.kind in _NO_CATEGORIES and column.name not in asked_for]
+    return [column.name for column in found if column.kind in LEFT_OUT and column.name not in asked_for]
 
 
 def separated(settings: dict[str, Any]) -> tuple[ReadingOptions, dict[str, Any]]:

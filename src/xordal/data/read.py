@@ -1,8 +1,8 @@
 """Any table in: a frame, an array, a file or standard input becomes a :class:`CategoricalTable`.
 
 The order of things: dates become their parts, columns are chosen, empty ones go, rows of weight zero go, then
-rows or values that are missing by policy; what is left is binned, its rare levels merged, and looked at for
-columns that are probably no categories.
+identifiers and dates that lack values, then rows or values that are missing by policy; what is left is binned,
+its rare levels merged, and looked at for columns that are probably no categories.
 """
 
 from __future__ import annotations
@@ -222,14 +222,17 @@ def _in_memory(
     chosen, declared, _ = steps.chosen(every, n_rows, is_part=is_part)
     used = drawn.used(len(every[0].codes))
     inside = chosen if used.all() else [column.only(used) for column in chosen]
-    policy = settled(how.missing, Gaps.of(inside, None if counts is None else counts[used]), steps.warn)
+    inside_counts = None if counts is None else counts[used]
+    judged = steps.judged(inside, [inside_counts] * len(inside), declared)
+    chosen, inside = judged.without(chosen), judged.without(inside)
+    policy = settled(how.missing, Gaps.of(inside, inside_counts), steps.warn)
     told = steps.warn if how.missing == "auto" else steps.tell
     chosen, stays = _rows(chosen, used, policy, where)
     if (n_dropped := _times(used & ~stays, counts)) > 0:
         told(f"Dropped {n_dropped:,} of {counted(_times(used, counts), 'row')}, which had missing values.")
     on_kept(stays)
     drawn = drawn.only(stays)
-    chosen = steps.prepared(chosen, [drawn.counts] * len(chosen), declared)
+    chosen = steps.prepared(chosen, [drawn.counts] * len(chosen), declared, judged)
     return CategoricalTable.complete([as_level(column) for column in chosen], drawn.counts, drawn.design)
 
 

@@ -18,11 +18,45 @@ from xordal.data.discretise import Binning, binned, merged
 from xordal.data.missing import without_empty, without_nested
 from xordal.data.reading import Reading
 from xordal.data.select import named, select
-from xordal.data.suspects import Suspect, suspect, words_among_numbers
-from xordal.errors import either, typed
+from xordal.data.suspects import LEFT_OUT, Suspect, for_codes, suspect, words_among_numbers
+from xordal.errors import DataError, either, typed
 
 Judge = Callable[[Sequence[Suspect]], Iterable[str]]
 """Looks at the suspect columns and returns the names of those to leave out."""
+
+
+Weights = NDArray[np.int64] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Which suspect columns were judged before rows went, and which of them are left out."""
+
+    found: tuple[Suspect, ...] = ()
+    left_out: frozenset[str] = frozenset()
+
+    def without(self, columns: Iterable[Column]) -> list[Column]:
+        """Return the columns that are not left out."""
+        return [column for column in columns if column.name not in self.left_out]
+
+    def and_also(self, found: Sequence[Suspect], judge: Judge) -> Judged:
+        """Return what was judged with some more."""
+        left_out = self.left_out.union(judge(found)) if found else self.left_out
+        return Judged((*self.found, *found), left_out)
+
+    def knows(self, name: str) -> bool:
+        """Whether a column was judged."""
+        return any(one.name == name for one in self.found)
+
+    def check_some_are_left(self, columns: Iterable[Column]) -> None:
+        """Refuse a table whose columns are all left out; say why each is, and what codes are good for."""
+        if self.without(columns):
+            return
+        out = [one for one in self.found if one.name in self.left_out]
+        by_name = either("--columns", "columns=[...] or categorical=[...]")
+        told = [*(one.message for one in out), f"{by_name} takes one in by name."]
+        told += [for_codes(one.name) for one in out if one.is_code][:1]
+        raise DataError(f"Nothing to learn from, as every column is left out. {' '.join(told)}")
 
 
 NO_NUMBER = {
@@ -84,10 +118,35 @@ class Steps:
         found = [_numbers_alone(column, n_rows, self.warn) for column in without_empty(found, self.warn)]
         return found, declared, origin
 
+    def judged(self, columns: Sequence[Column], weights: Sequence[Weights], declared: set[str]) -> Judged:
+        """Judge the columns that lack values, before the rows that lack them go: some are left out.
+
+        What is missing in a column that is left out must cost no row, and is no reason for a level.
+        """
+        found = []
+        for column, w in zip(columns, weights, strict=True):
+            if column.name in declared or column.name in self.how.bins.named or not column.has_missing:
+                continue
+            whole = column.compact()
+            if self.how.merge_rare and column.name not in self.how.unmerged:
+                whole = merged(whole, self.how.merge_rare, w)
+            if (one := suspect(whole, w)) is not None and one.kind in LEFT_OUT:
+                found.append(one)
+        judged = Judged().and_also(found, self.judge)
+        judged.check_some_are_left(columns)
+        return judged
+
     def prepared(
-        self, columns: list[Column], weights: Sequence[NDArray[np.int64] | None], declared: set[str]
+        self,
+        columns: list[Column],
+        weights: Sequence[Weights],
+        declared: set[str],
+        judged: Judged = Judged(),
     ) -> list[Column]:
-        """Make categories of columns, each with row weights of its own: bins, rare levels, none that is odd."""
+        """Make categories of columns, each with row weights of its own: bins, rare levels, none that is odd.
+
+        Those that were judged before are not judged again.
+        """
         how = self.how
         weighted = [(_cut(c, how.bins, declared, w), w) for c, w in zip(columns, weights, strict=True)]
         pairs = zip(columns, weighted, strict=True)
@@ -112,10 +171,11 @@ class Steps:
             if fewer:
                 names = ", ".join(repr(column.name) for column in fewer)
                 self.tell(f"Levels of fewer than {how.merge_rare} rows merged: {names}.")
-        odd = [suspect(column, w) for column, w in weighted if column.name not in declared]
-        left_out = set(self.judge([one for one in odd if one is not None]))
+        odd = [suspect(c, w) for c, w in weighted if c.name not in declared and not judged.knows(c.name)]
+        judged = judged.and_also([one for one in odd if one is not None], self.judge)
         made = [column for column, _ in weighted]
-        return select(made, exclude=left_out) if left_out else made
+        judged.check_some_are_left(made)
+        return judged.without(made)
 
 
 def _chosen(every: list[Column], how: Reading) -> tuple[list[Column], set[str], dict[str, str]]:

@@ -22,7 +22,8 @@ The rules look at levels, rows and a few telling names:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,6 +50,9 @@ Kind = Literal[
     "constant",
 ]
 
+LEFT_OUT = ("identifier", "repeated", "dates", "weights")
+"""What nothing is learned from, unless it is asked for by name."""
+
 _FEW = 10
 _MANY_FRACTIONS = 20
 _MANY_WHOLE = 60
@@ -69,15 +73,21 @@ _THING_NAMES = re.compile(
 _MOST_WORDS = 3  # different words among numbers
 _MOST_ALIKE = 3  # pairs of alike levels that are named
 _FOLDED_FROM = 3  # letters
+_WIDEST = 64  # characters of a code
+_ONE_WIDTH = 0.95  # share of the codes
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A column that is probably no category, what it looks like, and a sentence on it."""
+    """A column that is probably no category, what it looks like, and a sentence on it.
+
+    ``is_code`` says that its many levels are of one width, as codes with a check digit are.
+    """
 
     name: str
     kind: Kind
     message: str
+    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,8 @@ class _Seen:
 
     def told(self, kind: Kind, sentence: str) -> Suspect:
         name = self.column.name
-        return Suspect(name, kind, f"Column {name!r} {sentence}")
+        is_code = kind in ("identifier", "many levels") and has_one_width(self.column.levels)
+        return Suspect(name, kind, f"Column {name!r} {sentence}", is_code)
 
 
 def suspect(column: Column, weights: NDArray[np.int64] | None = None) -> Suspect | None:
@@ -231,6 +242,21 @@ def suspects(columns: Sequence[Column], weights: NDArray[np.int64] | None = None
     return [found for column in columns if (found := suspect(column, weights)) is not None]
 
 
+def has_one_width(levels: Sequence[Hashable]) -> bool:
+    """Whether levels are many, and nearly all of one width without blanks, hyphens and dots, as codes are.
+
+    Examples
+    --------
+    >>> has_one_width([f"{n:06}" for n in range(40)]), has_one_width(list(range(2000)))
+    (True, False)
+    """
+    widths = Counter(len(re.sub(r"[\s\-./]", "", str(level))) for level in levels)
+    if len(levels) <= _MANY_NAMES:
+        return False
+    (width, often), *_ = widths.most_common(1)
+    return 2 <= width <= _WIDEST and often >= _ONE_WIDTH * len(levels)
+
+
 def _bin(name: str) -> str:
     bins = either("--bins 4 --bin-by quantile (or width)", "bins=4, or bins=Bins(4, by='width')")
     return f"Cut it into bins with {bins}, or take it as it is with {_as_it_is(name)}."
@@ -258,6 +284,14 @@ def _weigh(name: str) -> str:
 def _cluster(name: str) -> str:
     how = either(f"--cluster {typed(name)}", f"cluster={name!r}")
     return f"Rows of one thing are alike, so that plain p-values are too small: {how} makes them right."
+
+
+def for_codes(name: str) -> str:
+    """Return what to do with a column of codes of one width."""
+    rules = either(
+        f"xordal rules FILE --split {typed(name)}", f"find_rules(split_column(read_table(...), {name!r})[0])"
+    )
+    return f"{name!r} looks like a code of one width; {rules} looks for its check digits."
 
 
 def words_among_numbers(column: Column, n_rows: int) -> list[str]:

@@ -28,6 +28,7 @@ from xordal.data.heading import (
     named_columns,
     names_among_values,
 )
+from xordal.data.suspects import for_codes, has_one_width
 from xordal.errors import DataError, counted, either, warn
 
 _LARGE = 1 << 20  # characters from which on Arrow is worth its import
@@ -234,6 +235,11 @@ def _finished(raw: Sequence[Column], form: TextFormat, label: str, least_columns
     for line in said:
         warn(line)
     if len(columns) < least_columns:
+        if has_one_width(columns[0].levels) and not any(" " in str(level) for level in columns[0].levels):
+            raise DataError(
+                f"{label}: only one column, {columns[0].name!r}. A network needs at least two. "
+                + for_codes(columns[0].name)
+            )
         raise DataError(
             f"{label}: only one column, {columns[0].name!r}. A network needs at least two. If there are more, "
             "separate them by commas or tabs, or give their delimiter, for example "

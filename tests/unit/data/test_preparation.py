@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from xordal import Bins, CategoricalTable, DataError, DataWarning, SettingsError
 from xordal.counting.cpu_numpy import NumpyCounter
 from xordal.data.column import from_values
 from xordal.data.discretise import binned, merged
+from xordal.data.entering import table_from
 from xordal.data.suspects import suspect
 from xordal.types.varsets import VarSet
 
@@ -257,3 +260,39 @@ def test_the_library_warns_once_per_column() -> None:
         table = read_table(source)
     assert [str(w.message) for w in caught] == ["Column 'id' looks like an identifier: 40 levels in 40 rows."]
     assert table.names == ("id", "x", "c")
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("missing", ["auto", "drop", "error"])
+def test_what_a_column_that_is_left_out_lacks_costs_no_row(is_packed: bool, missing: str) -> None:
+    n = 400
+    days = [f"2026-{1 + k % 12:02}-{1 + k % 28:02}" if k % 10 == 0 else None for k in range(n)]
+    columns = {
+        "a": ["x" if k % 3 else "y" for k in range(n)],
+        "b": [None if k < 4 and missing != "error" else "u" if k % 5 else "v" for k in range(n)],
+        "closed": days,
+        "ticket": [f"T{k:04}" if k % 2 else None for k in range(n)],
+    }
+    source = pl.LazyFrame(columns) if is_packed else columns
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = table_from(source, missing=missing)
+        asked_for = table_from(source, missing="drop", columns=["a", "closed"])
+    told = [str(one.message) for one in caught]
+    assert table.names == ("a", "b")
+    assert table.n_rows == (n if missing == "error" else n - 4)
+    assert all("(missing)" not in levels for levels in table.levels)
+    assert sum("'closed' holds" in line and "It is left out" in line for line in told) == 1
+    assert sum("'ticket' looks like an identifier" in line for line in told) == 1
+    assert asked_for.n_rows == 40  # asked for by name, such a column counts as any other
+
+
+@pytest.mark.filterwarnings("ignore::xordal.DataWarning")
+def test_a_table_of_codes_alone_is_told_what_can_be_done_with_it() -> None:
+    codes = {"item": list(range(1, 2001)), "code": [f"{7 * k % 10_000:06}" for k in range(2000)]}
+    with pytest.raises(DataError, match=r"'item' looks like an identifier.*'code' looks like") as caught:
+        table_from(codes)
+    assert "split_column(read_table(...), 'code')" in str(caught.value)
+    assert "split_column(read_table(...), 'item')" not in str(caught.value)
+    with pytest.raises(DataError, match="every column is left out"):  # also where values are missing
+        table_from({"code": [*codes["code"][:-1], None], "item": codes["item"]}, missing="drop")

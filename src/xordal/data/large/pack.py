@@ -50,6 +50,11 @@ class Chosen:
         """From the number of a value (0: missing) to its level, -1 where it is missing."""
         return np.roll(self.column.codes, 1).astype(np.int64)
 
+    def with_values(self, numbers: NDArray[np.int64]) -> Column:
+        """Return the column with one row for each of some numbers."""
+        codes = self.level_of[numbers].astype(np.int32)
+        return Column(self.column.name, self.column.levels, codes).compact()
+
 
 def surrogate(survey: Survey) -> Column:
     """Return a column with one row for each value, and one for a missing value, behind the others."""
@@ -99,12 +104,8 @@ def plan(
 
     ``prepare`` makes categories of columns, each with its own row weights.
     """
-    found, used = [], []
-    for one in chosen:
-        numbers = np.flatnonzero(counts[one.place])
-        codes = one.level_of[numbers].astype(np.int32)
-        found.append(Column(one.column.name, one.column.levels, codes).compact())
-        used.append(numbers)
+    used = [np.flatnonzero(counts[one.place]) for one in chosen]
+    found = [one.with_values(numbers) for one, numbers in zip(chosen, used, strict=True)]
     weights = [counts[one.place][numbers] for one, numbers in zip(chosen, used, strict=True)]
     at = {one.column.name: place for place, one in enumerate(chosen)}
     columns = [as_level(column) for column in prepare(found, weights)]

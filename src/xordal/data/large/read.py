@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,9 @@ from xordal.data.large.store import (
 )
 from xordal.data.missing import refusal, settled
 from xordal.data.select import check_names, named
+from xordal.data.steps import Judged, Steps
 from xordal.data.table import CategoricalTable
 from xordal.errors import DataError, counted
-
-if TYPE_CHECKING:
-    from xordal.data.steps import Steps
 
 _LEVELS = "levels.arrow"
 _SMALL = 1 << 24  # cells of a table that is not worth a place in the cache: it is packed in a second
@@ -74,7 +72,7 @@ def _from_cache(entry: Path, stamp: list[Any], steps: Steps) -> CategoricalTable
             return None
         surveys, about = found
         silent = replace(steps, warn=_nothing, tell=_nothing)
-        made = _made(surveys, [survey.counts for survey in surveys], silent, about.n_read)
+        made = _made(surveys, [survey.counts for survey in surveys], silent, about.n_read, Judged())
         if made.mark != about.mark:
             return None  # another judge, who leaves out other columns, or a version that cuts bins otherwise
         check_sizes(entry, made.n_levels, about.n_rows)
@@ -135,10 +133,11 @@ def _nothing(line: str) -> None:
     """Say nothing."""
 
 
-def _made(surveys: Sequence[Survey], counts: list[Any], steps: Steps, n_read: int) -> Plan:
+def _made(surveys: Sequence[Survey], counts: list[Any], steps: Steps, n_read: int, judged: Judged) -> Plan:
     """Return what becomes of columns, from the counts of the rows that stay."""
     chosen, declared = _chosen(surveys, steps, n_read)
-    return plan(chosen, counts, lambda columns, weights: steps.prepared(columns, weights, declared))
+    stay = [one for one in chosen if one.column.name not in judged.left_out]
+    return plan(stay, counts, lambda columns, weights: steps.prepared(columns, weights, declared, judged))
 
 
 def _chosen(surveys: Sequence[Survey], steps: Steps, n_read: int) -> tuple[list[Chosen], set[str]]:
@@ -162,10 +161,10 @@ def _packed(
         numbers = aside / "numbers"
         numbers.mkdir()
         gathered, weights = _gathered(source, steps, numbers, on_rows)
-        kept, n_read = _kept(gathered, weights, noted, source.label)
+        kept, n_read, judged = _kept(gathered, weights, noted)
         counts, n_rows = kept.counts()
         silent = replace(steps, warn=_nothing, tell=noted.tell)
-        made = _made(gathered.columns, counts, silent, n_read)
+        made = _made(gathered.columns, counts, silent, n_read, judged)
         write_columns(gathered, kept, made, n_rows, aside)
         shutil.rmtree(numbers)
         for is_warning, line in messages:
@@ -209,13 +208,22 @@ def _gathered(
 
 
 def _kept(
-    gathered: Gathered, weights: tuple[int, NDArray[np.int64]] | None, steps: Steps, label: str
-) -> tuple[Kept, int]:
-    """Return which rows stay by the policy for missing values, and how many were read, weights counted."""
+    gathered: Gathered, weights: tuple[int, NDArray[np.int64]] | None, steps: Steps
+) -> tuple[Kept, int, Judged]:
+    """Return which rows stay by the policy for missing values, how many were read, and which columns go first.
+
+    Weights are counted.
+    """
     n_read = gathered.n_rows
     if weights is not None:
         n_read = int(weights[1] @ gathered.columns[weights[0]].counts)
-    chosen, _ = _chosen(gathered.columns, steps, n_read)
+    chosen, declared = _chosen(gathered.columns, steps, n_read)
+    counts, _ = Kept(gathered, (), weights).counts()
+    used = [np.flatnonzero(counts[one.place]) for one in chosen]
+    found = [one.with_values(numbers) for one, numbers in zip(chosen, used, strict=True)]
+    often = [counts[one.place][numbers] for one, numbers in zip(chosen, used, strict=True)]
+    judged = steps.judged(found, often, declared)
+    chosen = [one for one in chosen if one.column.name not in judged.left_out]
     lacking = [one for one in chosen if gathered.columns[one.place].counts[one.level_of < 0].any()]
     all_rows = Kept(gathered, [(one.place, one.level_of < 0) for one in lacking], weights)
     names = [one.column.name for one in lacking]
@@ -225,7 +233,7 @@ def _kept(
         row, column = all_rows.first_incomplete()
         raise DataError(f"{gathered.where(row, names[column])}: {refusal(gaps)}")
     if policy != "drop" or not gaps.n_incomplete:
-        return Kept(gathered, (), weights), n_read
+        return Kept(gathered, (), weights), n_read, judged
     if gaps.n_incomplete == gaps.n_rows:
         raise DataError(
             "Every row has a missing value, so no row is left. Leave out the columns that are mostly missing "
@@ -233,7 +241,7 @@ def _kept(
         )
     told_of_drop = steps.warn if steps.how.missing == "auto" else steps.tell
     told_of_drop(f"Dropped {gaps.n_incomplete:,} of {counted(gaps.n_rows, 'row')}, which had missing values.")
-    return all_rows, n_read
+    return all_rows, n_read, judged
 
 
 def _opened_as(entry: Path, made: Plan, n_rows: int, stamp: list[Any]) -> CategoricalTable | None:

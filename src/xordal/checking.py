@@ -169,7 +169,7 @@ def check(network: DecomposableMarkovNetwork | Learned, data: Any, *, by_text: b
     (['held', 'held', 'held'], 'held', 1.0)
     """
     network = network.network() if isinstance(network, Learned) else network
-    return check_rows(network, encoded(network, data, unseen="missing", by_text=by_text))
+    return check_rows(network, encoded(network, data, unseen="missing", by_text=by_text, offered=[]))
 
 
 def check_rows(network: DecomposableMarkovNetwork, found: RowCodes) -> Checked:

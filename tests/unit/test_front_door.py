@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -288,3 +290,22 @@ def test_of_many_links_the_first_that_were_learned_are_listed() -> None:
     line = repr(learned).splitlines()[1]
     assert line.startswith("  The first that were learned: c9 - c10, c8 - c9, ")
     assert line.endswith(", and 2 more")
+
+
+def test_what_only_networks_do_is_pointed_to() -> None:
+    learned = xordal.learn(XOR)
+    for name in ("sample", "predict", "impute", "save"):
+        assert not hasattr(learned, name)
+        assert hasattr(learned.network(), name)
+        with pytest.raises(AttributeError, match=rf"learned\.network\(\)\.{name}\("):
+            getattr(learned, name)
+    with pytest.raises(AttributeError, match=r"xordal\.check\(learned, "):
+        getattr(learned, "check")  # noqa: B009 - it is not there
+    with pytest.raises(AttributeError, match="no attribute 'smaple'"):
+        getattr(learned, "smaple")  # noqa: B009 - it is not there
+    assert pickle.loads(pickle.dumps(learned)).links == copy.deepcopy(learned).links == learned.links
+
+
+def test_missing_values_name_the_policy_of_the_command_line() -> None:
+    with pytest.raises(xordal.DataError, match="missing='auto' chooses between the two"):
+        xordal.learn({"a": [0, 1, None], "b": [0, 1, 1]})

@@ -36,7 +36,7 @@ def check(
 
     asking.check_sources(net, data)
     network = asking.network_of(net)
-    found = check_rows(network, rows_for(network, data, text.text_format(), "missing", "error"))
+    found = check_rows(network, rows_for(network, data, text.text_format(), "missing", "error", offered=[]))
     if as_json:
         typer.echo(json.dumps(check_to_json(found), indent=2))
         return

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xordal.cli import asking, output
+
+if TYPE_CHECKING:
+    from xordal.model.network import DecomposableMarkovNetwork
+
+
+def _refuse_evidence(network: DecomposableMarkovNetwork, asked: Sequence[str]) -> None:
+    """Refuse a column to ask for that is evidence: COL=VALUE, its option forgotten."""
+    for text in asked:
+        if text not in network.variables and text.partition("=")[0] in network.variables and "=" in text:
+            raise typer.BadParameter(f"{text!r} is no column. As evidence: --given {shlex.quote(text)}")
 
 
 def query(  # noqa: PLR0913 - one parameter per option
@@ -50,6 +62,7 @@ def query(  # noqa: PLR0913 - one parameter per option
     if intervals and (mpe or not asked):
         raise typer.BadParameter("--intervals are of the columns asked for; name them, and leave --mpe out.")
     network = asking.network_of(net, smoothing)
+    _refuse_evidence(network, asked or ())
     question = Question(
         tuple(asked or ()),
         asking.given_in(network, given),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -94,13 +95,15 @@ def predict(  # noqa: PLR0913 - one parameter per option
     (output.check_name if as_json else output.check_table_name)(to, net, data)
     asking.check_sources(net, data)
     network = asking.network_of(net, smoothing)
-    rows = rows_for(network, data, text.text_format(), unseen, absent, ignore=target)
+    rows = rows_for(network, data, text.text_format(), unseen, absent, target, ["absent"])
     if target is None:
         rows = to_fill(network, rows)
         codes = completed(network, rows)
         output.write_table(to, *imputed_rows(network, rows, codes))
-        filled = int(((rows.codes < 0) & (codes >= 0)).sum())
-        _note(f"Filled in {filled:,} of {rows.codes.size:,} cells.")
+        filled = ((rows.codes < 0) & (codes >= 0)).sum(axis=1)
+        alone = int(filled[_on_their_own(network)].sum())
+        of_these = f" {alone:,} of these are in columns without links: the commonest value." if alone else ""
+        _note(f"Filled in {int(filled.sum()):,} of {rows.codes.size:,} cells.{of_these}")
         return
     chances = chances_of(network, rows, target)
     ranges = ranges_of(network, rows, target, chances) if intervals else None
@@ -191,6 +194,7 @@ def rows_for(
     unseen: Unseen,
     absent: Absent,
     ignore: str | None = None,
+    offered: Collection[str] = ("absent", "impossible"),
 ) -> RowCodes:
     """Read a table for a network; notes about how it was read go to standard error."""
     import warnings
@@ -212,6 +216,7 @@ def rows_for(
             ignore=[] if ignore is None else [ignore],
             by_text=True,
             text=form,
+            offered=offered,
         )
     for warning in caught:
         screen.note(str(warning.message))
@@ -225,6 +230,15 @@ def _tell_accuracy(
 
     if told := accuracy_text(network, rows, target, chances):
         _note(told)
+
+
+def _on_their_own(network: DecomposableMarkovNetwork) -> list[int]:
+    """Return the columns without links that are in no rule either: nothing is known of them by the others."""
+    from xordal.types.varsets import members
+
+    told = {name for clique in network.cliques if len(clique) > 1 for name in clique}
+    told |= {network.variables[v] for rule in network.rules for v in members(rule.scope)}
+    return [v for v, name in enumerate(network.variables) if name not in told]
 
 
 def _note(text: str) -> None:

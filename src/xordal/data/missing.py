@@ -146,7 +146,8 @@ def refusal(gaps: Gaps) -> str:
     left = gaps.n_rows - gaps.n_incomplete
     return (
         f"{first}. Fill it in, or choose what to do: {drop()} leaves such rows out and keeps {left:,} "
-        f"of {gaps.n_rows:,}, {_level()} makes missing values a level of their own."
+        f"of {gaps.n_rows:,}, {_level()} makes missing values a level of their own"
+        + either(".", ", missing='auto' chooses between the two, as the command line does.")
     )
 
 

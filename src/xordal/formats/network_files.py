@@ -39,6 +39,7 @@ MOST_BYTES = 2**28
 """Size of the largest file of another program that is read: 256 MB."""
 
 _NONE = "{} is no network: it is no model file (JSON), BIF, XMLBIF, UAI or Hugin NET."
+_NAME_IT = "Name the file that xordal learn wrote with -o."
 _LOOKED_AT = 4096  # bytes that tell a network from a table
 _COMMENT = re.compile(r"(?:\s++|//[^\n]*+|%[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _DOT = re.compile(r"\s*(?:strict\s+)?(?:di)?graph\b[^{]*\{", re.IGNORECASE)
@@ -94,6 +95,8 @@ def read_network(path: str | Path) -> Network:
     if start.startswith(b"<"):
         if b"<graphml" in start:
             raise ModelFileError(_written_only("GraphML", "the graph", file))
+        if is_web_page(data[:200]):
+            raise ModelFileError(f"{file} is a web page, no network. {_NAME_IT}")
         return read_xmlbif(data, file)
     try:
         text = data.decode("utf-8-sig")
@@ -207,7 +210,7 @@ def _no_network(text: str, file: str) -> str:
     line = text.lstrip()[:1000].splitlines()[0]
     if any(sign in line for sign in ",;\t"):
         return _is_a_table(file)
-    return f"{_NONE.format(file)} It begins with {short(line)}. Name the file that xordal learn wrote with -o."
+    return f"{_NONE.format(file)} It begins with {short(line)}. {_NAME_IT}"
 
 
 def _is_a_table(file: str) -> str:

@@ -6,7 +6,7 @@ Names and values are data: control characters in them are escaped.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import floor, log
+from math import floor, isqrt, log
 
 from xordal.errors import counted
 from xordal.formats.effects import smallest_text
@@ -323,7 +323,11 @@ def _nothing_found(learned: Learned) -> list[str]:
         advice = "Weaker effects need a smaller --delta-h"
     if alpha is not None:
         advice = "Weaker effects need more rows"
-    larger = "another --schedule" if settings["schedule"] == "single" else "-m 4 or more"
+    is_single = settings["schedule"] == "single"
+    columns = (
+        1 + isqrt(1 + 8 * int(str(settings["max_links"])))
+    ) // 2  # that so many links can join all in all
+    larger = "another --schedule" if is_single else f"-m {max(columns + 1, 4)} or more"
     return [*not_found(learned), f"{advice}, larger hidden groups {larger}."]
 
 

@@ -36,7 +36,7 @@ def impute(
 ) -> CategoricalTable:
     """Answer :meth:`DecomposableMarkovNetwork.impute`."""
     refuse_impossible(unseen)
-    rows = to_fill(network, encoded(network, data, unseen=unseen, absent=absent))
+    rows = to_fill(network, encoded(network, data, unseen=unseen, absent=absent, offered=["absent"]))
     return CategoricalTable.complete(filled(network, rows, completed(network, rows)), rows.weights)
 
 

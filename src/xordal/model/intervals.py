@@ -66,7 +66,7 @@ def predict_intervals(
     """Answer :meth:`DecomposableMarkovNetwork.predict_intervals`."""
     number_of(network, target)
     refuse_impossible(unseen)
-    rows = encoded(network, data, unseen=unseen, absent=absent, ignore=[target])
+    rows = encoded(network, data, unseen=unseen, absent=absent, ignore=[target], offered=["absent"])
     return ranges_of(network, rows, target, chances_of(network, rows, target), sure)
 
 

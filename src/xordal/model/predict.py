@@ -159,7 +159,8 @@ def predict_proba(
     """Answer :meth:`DecomposableMarkovNetwork.predict_proba`."""
     number_of(network, target)
     refuse_impossible(unseen)
-    return chances_of(network, encoded(network, data, unseen=unseen, absent=absent, ignore=[target]), target)
+    rows = encoded(network, data, unseen=unseen, absent=absent, ignore=[target], offered=["absent"])
+    return chances_of(network, rows, target)
 
 
 def chances_of(network: DecomposableMarkovNetwork, rows: RowCodes, target: str) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ from xordal.data.missing import MISSING_LEVEL
 from xordal.data.read import columns_from
 from xordal.data.select import check_names
 from xordal.data.table import CategoricalTable
-from xordal.errors import DataError, SettingsError, nearest
+from xordal.errors import DataError, SettingsError, either, nearest
 from xordal.model.evidence import text_matcher
 from xordal.model.observed import Observed
 from xordal.types.choices import Absent, Unseen
@@ -98,6 +98,7 @@ def encoded(
     ignore: Collection[str] = (),
     by_text: bool = False,
     text: TextFormat | None = None,
+    offered: Collection[str] = ("absent", "impossible"),
 ) -> RowCodes:
     """Return any table as codes.
 
@@ -113,6 +114,8 @@ def encoded(
         Whether levels of other types are matched by their text; those of files always are.
     text
         How a text file is read.
+    offered
+        Which choices the caller offers beside ``unseen="missing"``, for the advice in an error.
 
     Raises
     ------
@@ -137,11 +140,13 @@ def encoded(
             refuse_nested([by_name[name]])
             codes[v] = codes_of(by_name[name], network.levels[v], by_text=by_text)
         elif absent == "error":
+            missing = either("--absent missing", "absent='missing'")
+            other = f", or have absent columns taken as missing ({missing})" if "absent" in offered else ""
             raise DataError(
-                f"The table has no column {name!r}, which the network has; {_hint(name, by_name)} Rename "
-                "it, or have absent columns taken as missing (--absent missing, in Python absent='missing')."
+                f"The table has no column {name!r}, which the network has; {_hint(name, by_name)} "
+                f"Rename it{other}."
             )
-    _judge_unseen(network, codes, by_name, where, unseen)
+    _judge_unseen(network, codes, by_name, where, unseen, can_be_impossible="impossible" in offered)
     weights = source.weights if isinstance(source, CategoricalTable) else None
     return RowCodes(codes, weights, where, columns)
 
@@ -184,6 +189,8 @@ def _judge_unseen(
     by_name: dict[str, Column],
     where: Where,
     unseen: Unseen,
+    *,
+    can_be_impossible: bool,
 ) -> None:
     places = np.argwhere((codes == UNSEEN).T)
     if len(places) == 0 or unseen == "impossible":
@@ -195,10 +202,14 @@ def _judge_unseen(
     column = by_name[network.variables[v]]
     value = column.levels[column.codes[row]]
     others = f" {len(places) - 1:,} other cells hold such levels too." if len(places) > 1 else ""
+    missing, impossible = (
+        either(f"--unseen {choice}", f"unseen={choice!r}") for choice in ("missing", "impossible")
+    )
+    zero = f", {impossible} gives its row probability zero" if can_be_impossible else ""
     raise DataError(
         f"{where(row, column.name)}: the network never saw the level {str(value)!r}; "
-        f"{_hint(value, map(str, network.levels[v]))}{others} Mend it, or say what to do: --unseen missing "
-        "ignores such a cell, --unseen impossible gives its row probability zero (in Python unseen=...)."
+        f"{_hint(value, map(str, network.levels[v]))}{others} Mend it, or say what to do: {missing} "
+        f"ignores such a cell{zero}."
     )
 
 

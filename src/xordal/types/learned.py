@@ -22,6 +22,21 @@ if TYPE_CHECKING:
     from xordal.model.smoothing import Smoothing
 
 
+_OF_NETWORKS = (
+    "sample",
+    "predict",
+    "predict_proba",
+    "impute",
+    "score_rows",
+    "save",
+    "export",
+    "marginals",
+    "probability",
+    "most_probable",
+)
+"""What a network does that needs the probabilities, which are counted only when they are asked for."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Learned:
     """A learned network over named variables, how it was found and what it took.
@@ -132,6 +147,17 @@ class Learned:
         from xordal.report.notebook import plot_network
 
         return plot_network(self, ax=ax)
+
+    if not TYPE_CHECKING:  # type checkers know that these are not there
+
+        def __getattr__(self, name: str) -> Any:
+            """Say where to find what networks do and this does not."""
+            told = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in _OF_NETWORKS:
+                told += f". A network with its probabilities does that: learned.network().{name}(...)"
+            if name == "check":
+                told += ". Call xordal.check(learned, new_rows)"
+            raise AttributeError(told, name=name, obj=self)
 
     def __repr__(self) -> str:
         from xordal.formats.overview import overview

@@ -86,6 +86,8 @@ def test_nothing_found_says_what_could_have_been(tmp_path: Path) -> None:
     (tmp_path / "flat.csv").write_text("a,b\n0,0\n0,1\n1,0\n1,1\n")
     text = unwrapped(run("learn", "flat.csv", cwd=tmp_path).stdout)
     assert "No links found: no set of up to 3 links is significant at alpha = 0.05." in text
+    assert "larger hidden groups -m 4 or more." in text
+    assert "groups -m 5 or more." in unwrapped(run("learn", "flat.csv", "-m", "4", cwd=tmp_path).stdout)
     assert "In 4 rows of 2 columns, two of two levels must share at least 0.5 nats (a fair" in text
     text = unwrapped(run("learn", "flat.csv", "--delta-h", "0.1", cwd=tmp_path).stdout)
     assert "no set of up to 3 links gains more than 0.1 nats, the smallest effect this run can show" in text

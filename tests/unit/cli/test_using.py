@@ -175,6 +175,22 @@ def test_impute_fills_in_and_copies_the_rest(box: Path) -> None:
     assert "Filled in 2 of 16 cells." in done.stderr
 
 
+def test_cells_of_columns_without_links_are_told_when_filled_in(tmp_path: Path) -> None:
+    rows = [f"{k % 2},{k % 2},{'xyz'[k // 2 % 3]}" for k in range(120)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,alone", *rows]) + "\n")
+    run("learn", "t.csv", "-q", "-o", "net.json", cwd=tmp_path)
+    (tmp_path / "holes.csv").write_text("a,b,alone\n,1,\n0,0,\n")
+    done = run("predict", "net.json", "holes.csv", "--impute", cwd=tmp_path)
+    assert "Filled in 3 of 6 cells. 2 of these are in columns without links" in done.stderr
+
+
+def test_forgotten_options_and_pages_are_named(box: Path) -> None:
+    asked = run("query", "net.json", "John", "dog=barks", cwd=box, code=2)
+    assert "--given dog=barks" in " ".join(asked.stderr.split())
+    (box / "page.html").write_text("<!doctype html><html><body></body></html>")
+    assert "page.html is a web page, no network" in run("query", "page.html", cwd=box, code=1).stderr
+
+
 def test_score_names_odd_rows_unseen_levels_and_absent_columns(box: Path) -> None:
     lines = (box / "box.csv").read_text().splitlines()
     odd = (

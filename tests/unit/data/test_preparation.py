@@ -21,6 +21,7 @@ from xordal.data.column import from_values
 from xordal.data.discretise import binned, merged
 from xordal.data.entering import table_from
 from xordal.data.suspects import suspect
+from xordal.types.choices import Missing
 from xordal.types.varsets import VarSet
 
 SURVEY = {"age": [1, 2, 2, 3], "sex": ["f", "m", "f", "m"], "Freq": [2, 0, 1, 3]}
@@ -264,7 +265,7 @@ def test_the_library_warns_once_per_column() -> None:
 
 @pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("missing", ["auto", "drop", "error"])
-def test_what_a_column_that_is_left_out_lacks_costs_no_row(is_packed: bool, missing: str) -> None:
+def test_what_a_column_that_is_left_out_lacks_costs_no_row(is_packed: bool, missing: Missing) -> None:
     n = 400
     days = [f"2026-{1 + k % 12:02}-{1 + k % 28:02}" if k % 10 == 0 else None for k in range(n)]
     columns = {
@@ -289,7 +290,10 @@ def test_what_a_column_that_is_left_out_lacks_costs_no_row(is_packed: bool, miss
 
 @pytest.mark.filterwarnings("ignore::xordal.DataWarning")
 def test_a_table_of_codes_alone_is_told_what_can_be_done_with_it() -> None:
-    codes = {"item": list(range(1, 2001)), "code": [f"{7 * k % 10_000:06}" for k in range(2000)]}
+    codes: dict[str, list[Any]] = {
+        "item": list(range(1, 2001)),
+        "code": [f"{7 * k % 10_000:06}" for k in range(2000)],
+    }
     with pytest.raises(DataError, match=r"'item' looks like an identifier.*'code' looks like") as caught:
         table_from(codes)
     assert "split_column(read_table(...), 'code')" in str(caught.value)

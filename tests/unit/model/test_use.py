@@ -20,6 +20,7 @@ from xordal import (
     DecomposableMarkovNetwork,
     ImpossibleEvidence,
     SettingsError,
+    check,
     learn,
     read_table,
 )
@@ -216,6 +217,18 @@ def test_log_likelihood_counts_weights() -> None:
     assert network.log_likelihood({"a": [0], "b": [None], "c": [1]}) == pytest.approx(
         log(network.probability({"a": 0, "c": 1}))
     )
+
+
+def test_the_advice_is_what_the_caller_offers() -> None:
+    network, new = xor(1.0), {"a": [7], "b": [0], "c": [0]}
+    with pytest.raises(DataError, match=r"unseen='missing' ignores such a cell, unseen='impossible'"):
+        network.score_rows(new)
+    with pytest.raises(DataError, match=r"unseen='missing' ignores such a cell\.$"):
+        network.predict(new, "c")
+    with pytest.raises(DataError, match=r"\(absent='missing'\)"):
+        network.predict({"a": [0]}, "c")
+    with pytest.raises(DataError, match=r"Rename it\.$"):
+        check(network, {"a": [0]})
 
 
 def test_unseen_levels_and_absent_columns() -> None:

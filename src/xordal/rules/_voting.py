@@ -206,15 +206,14 @@ def distinct(vectors: Any, p: int, inverse: Any) -> Any:
         while last > 0 and vectors[k, last] == 0:
             last -= 1
         factor = inverse[int(vectors[k, last])]
-        key = np.uint64(0)
+        key = 0
         for t in range(width):
             value = int(vectors[k, t])
             mine[t] = value
             if value:  # most are not: a combination is of few columns
                 mine[t] = value * factor % p
-                key = (key ^ np.uint64(mine[t] + p * t)) * np.uint64(0x9E3779B97F4A7C15)
-                key ^= key >> np.uint64(29)
-        at = np.int64(key & np.uint64(size - 1))
+                key = (key * 1_000_003 + mine[t] + p * t) % 2_147_483_647  # below 2^52 all along
+        at = key & (size - 1)
         while table[at] >= 0:
             other, t = found[table[at]], 0
             while t < width and other[t] == mine[t]:

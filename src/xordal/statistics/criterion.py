@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from math import inf, isfinite
 from numbers import Real
+from operator import or_
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -73,9 +75,7 @@ class Evidence(NamedTuple):
     @property
     def shape(self) -> Shape:
         """What is known of the candidate without its counts."""
-        everything = 0
-        for s in self.change:
-            everything |= s
+        everything = reduce(or_, self.change, 0)
         n_context = (everything & ~self.variables).bit_count()
         return Shape(self.variables.bit_count(), len(self.links), n_context, self.dof)
 
